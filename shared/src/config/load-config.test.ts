@@ -1,0 +1,62 @@
+import { expect } from 'chai'
+import { durationMs } from '../runtime/duration.ts'
+import { ConfigError, parseConfig } from './load-config.ts'
+
+function problemsOf(text: string): readonly string[] {
+  try {
+    parseConfig(text)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems
+    throw error
+  }
+  throw new Error('the config was taken')
+}
+
+describe('parseConfig', () => {
+  it('takes an empty file and fills in every default', () => {
+    const config = parseConfig('')
+
+    expect(config.cloudProvider).to.equal('mock')
+    expect(config.requeue).to.deep.equal({ success: '1h', notReady: '30s', error: '1m' })
+    expect(config.reconciler.lease.name).to.equal('k8s-cloud-tagger-reconciler')
+  })
+
+  it('takes the four keys of the older tool as they are, the provider in any case', () => {
+    const config = parseConfig('cloudProvider: AWS\nrequeue:\n  success: 5m\n  notReady: 30s\n  error: 60s\n')
+
+    expect(config.cloudProvider).to.equal('aws')
+    expect(durationMs(config.requeue.success)).to.equal(300_000)
+  })
+
+  it('names every problem at once, with its path, its value and what is allowed', () => {
+    const problems = problemsOf(
+      'cloudProvider: gpc\nrequeue: {success: 0s, error: 1m30s}\nhttp: {port: 99999}\ntags: {onConflct: preserve}\n',
+    )
+
+    expect(problems).to.have.length(5)
+    expect(problems.join('\n')).to.include('cloudProvider: "gpc", must be one of mock, aws, azure, gcp')
+    expect(problems.join('\n')).to.include(
+      'requeue.success: "0s", must be a whole number and a unit, such as 30s, 5m or 1h',
+    )
+    expect(problems.join('\n')).to.include('http.port: 99999, must be <= 65535')
+    expect(problems.join('\n')).to.include('tags.onConflct: "preserve", is no key of ours; allowed here: onConflict')
+  })
+
+  for (const [when, text, want] of [
+    ['it is not YAML', 'a: [', 'Flow sequence'],
+    ['a key stands twice', 'cloudProvider: aws\ncloudProvider: gcp\n', 'unique'],
+    ['it is a list', '- a', 'must be a map'],
+    ['a number stands where a text belongs', 'clusterName: 5', 'clusterName: 5, must be string'],
+    ['nothing would run', 'webhook: {enabled: false}\nreconciler: {enabled: false}', 'at least one'],
+    ['two servers would share a port', 'http: {port: 10250}', 'must differ'],
+    [
+      'an endpoint is no URL',
+      'aws: {endpoint: "localhost:4566"}',
+      'aws.endpoint: "localhost:4566", must match pattern',
+    ],
+  ] as const) {
+    it(`refuses it when ${when}`, () => {
+      expect(problemsOf(text).join('\n')).to.include(want)
+    })
+  }
+})

@@ -1,0 +1,87 @@
+import { Ajv } from 'ajv'
+import type { ErrorObject } from 'ajv'
+import { parseDocument } from 'yaml'
+import { durationPattern } from '../runtime/duration.ts'
+import type { Config } from './config.ts'
+import { configSchema } from './config-schema.ts'
+
+/** Every problem of a config at once, each as `path: value, what is allowed`. The program prints them and exits with 2. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+  readonly problems: readonly string[]
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'))
+    this.problems = problems
+  }
+}
+
+const validate = new Ajv({ allErrors: true, useDefaults: true, strict: true, verbose: true }).compile<Config>(
+  configSchema,
+)
+
+/** Reads a config from its text. Throws ConfigError. */
+export function parseConfig(text: string): Config {
+  const document = parseDocument(text, { prettyErrors: true, uniqueKeys: true })
+  if (document.errors.length > 0) throw new ConfigError(document.errors.map(({ message }) => firstLine(message)))
+  const config: unknown = document.toJS() ?? {}
+  if (typeof config !== 'object' || config === null || Array.isArray(config)) {
+    throw new ConfigError(['the file: must be a map of keys, such as `cloudProvider: aws`'])
+  }
+  dropEmptyGroups(config as Record<string, unknown>)
+  lowerCaseProvider(config as Record<string, unknown>)
+  if (!validate(config)) throw new ConfigError((validate.errors ?? []).map(problemOf))
+  const problems = crossFieldProblems(config)
+  if (problems.length > 0) throw new ConfigError(problems)
+  return config
+}
+
+/** `aws:` with nothing below it is null in YAML, and means its defaults to whoever wrote it. */
+function dropEmptyGroups(config: Record<string, unknown>): void {
+  for (const [key, value] of Object.entries(config)) if (value === null) delete config[key]
+}
+
+function lowerCaseProvider(config: Record<string, unknown>): void {
+  const provider = config['cloudProvider']
+  if (typeof provider === 'string') config['cloudProvider'] = provider.toLowerCase()
+}
+
+function crossFieldProblems(config: Config): string[] {
+  const problems: string[] = []
+  if (!config.webhook.enabled && !config.reconciler.enabled) {
+    problems.push('reconciler.enabled: false, at least one of webhook.enabled and reconciler.enabled must be true')
+  }
+  if (config.webhook.enabled && config.http.port === config.webhook.port) {
+    problems.push(`webhook.port: ${config.webhook.port}, must differ from http.port`)
+  }
+  return problems
+}
+
+function problemOf(error: ErrorObject): string {
+  const path = error.instancePath.slice(1).replaceAll('/', '.')
+  if (error.keyword === 'additionalProperties') {
+    const unknown = String(error.params['additionalProperty'])
+    const known = Object.keys((error.parentSchema?.['properties'] as object | undefined) ?? {})
+    const where = path === '' ? unknown : `${path}.${unknown}`
+    const value = (error.data as Record<string, unknown>)[unknown]
+    return `${where}: ${shown(value)}, is no key of ours; allowed here: ${known.join(', ')}`
+  }
+  return `${path}: ${shown(error.data)}, ${allowed(error)}`
+}
+
+function allowed(error: ErrorObject): string {
+  if (error.keyword === 'enum') return `must be one of ${(error.params['allowedValues'] as unknown[]).join(', ')}`
+  if (error.keyword === 'pattern' && error.params['pattern'] === durationPattern) {
+    return 'must be a whole number and a unit, such as 30s, 5m or 1h'
+  }
+  return error.message ?? 'is not allowed'
+}
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'undefined'
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text
+}
+
+function firstLine(message: string): string {
+  return message.split('\n', 1)[0] ?? message
+}

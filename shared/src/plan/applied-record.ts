@@ -1,0 +1,64 @@
+import type { TagSet } from '../tags/tag-set.ts'
+
+/**
+ * What the annotation `k8s-cloud-tagger/applied` on a volume says: which tags of its disk are ours, and which change is
+ * under way. It lives on the volume because tenants can edit claims, not volumes.
+ */
+export interface AppliedRecord {
+  readonly volumeUid: string
+  readonly claimUid: string
+  readonly diskId: string
+  /** Wall time of the last settle, in milliseconds. */
+  readonly settledAtMs: number
+  /** The tags that we put on the disk, as written. */
+  readonly settled: ReadonlyMap<string, OwnedTag>
+  /** Wished tags that were left out on purpose, so that leaving them out again costs no cloud call. */
+  readonly left: ReadonlyMap<string, LeftTag>
+  /** Undefined while no change is under way. */
+  readonly intent: Intent | undefined
+}
+
+export interface OwnedTag {
+  readonly value: string
+  /** The key was on the disk before us: its value may be ours, its removal never is. */
+  readonly before: boolean
+}
+
+export interface LeftTag {
+  readonly value: string
+  readonly reason: LeftReason
+}
+
+export type LeftReason =
+  /** Policy `preserve`: somebody else's value stands there. */
+  | 'kept'
+  /** The disk is full. */
+  | 'over-limit'
+
+/**
+ * A change that was announced and not yet confirmed. Until it is closed, any value in it may be on the disk, now or
+ * later: a call whose client gave up can still land.
+ */
+export interface Intent {
+  /** The process that opened it. */
+  readonly by: string
+  /** Wall time in milliseconds after which no call of this intent can land any more. */
+  readonly untilMs: number
+  /** Every key that the change touches, with each value of ours that it may have meanwhile. */
+  readonly touched: ReadonlyMap<string, TouchedTag>
+}
+
+export interface TouchedTag {
+  readonly values: readonly string[]
+  readonly before: boolean
+}
+
+/** Whether a record says that the disk already carries exactly this wish. */
+export function fulfils(record: AppliedRecord, wish: TagSet): boolean {
+  if (record.intent !== undefined) return false
+  if (record.settled.size + record.left.size !== wish.size) return false
+  for (const [key, value] of wish) {
+    if ((record.settled.get(key) ?? record.left.get(key))?.value !== value) return false
+  }
+  return true
+}

@@ -1,0 +1,251 @@
+import type { Claim } from '../claims/claim.ts'
+import type { DiskRef } from '../claims/disk.ts'
+import type { Volume } from '../claims/volume.ts'
+import { fulfils } from '../plan/applied-record.ts'
+import type { AppliedRecord, Intent, TouchedTag } from '../plan/applied-record.ts'
+import { unite } from '../plan/ownership.ts'
+import { planChanges } from '../plan/plan.ts'
+import type { ConflictPolicy, Plan } from '../plan/plan.ts'
+import { serializeRecord } from '../plan/record-codec.ts'
+import { isEmpty } from '../plan/tag-changes.ts'
+import { asProviderError, ProviderError } from '../providers/provider-error.ts'
+import type { CallOptions, DiskProvider, ObservedTags } from '../providers/provider.ts'
+import type { Clock } from '../runtime/clock.ts'
+import type { Logger } from '../runtime/logger.ts'
+import { desiredTags } from '../tags/desired-tags.ts'
+import type { TagProblem, TagSet } from '../tags/tag-set.ts'
+import { skippedEvent, taggedEvent, unreadableRecordEvent } from './claim-events.ts'
+import { intentLifetimeMs } from './intent-timing.ts'
+import type { IntentTiming } from './intent-timing.ts'
+import { isFreshVolume, needsObservation } from './needs-observation.ts'
+import type { Outcome } from './outcome.ts'
+import type { ClusterCallOptions, EventSink, RecordWriter } from './ports.ts'
+import { emptyRecord, ownRecord, recordBasis, removable } from './record-basis.ts'
+import type { RecordBasis } from './record-basis.ts'
+import type { Settler } from './settler.ts'
+import type { UpstreamJob } from './upstream.ts'
+
+export interface DiskPassDeps {
+  readonly records: RecordWriter
+  readonly provider: DiskProvider
+  readonly events: EventSink
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly policy: ConflictPolicy
+  readonly timing: IntentTiming
+  readonly identity: string
+  readonly settler: Settler
+  /** Volumes whose open intent is ours and of which every call was answered: nothing of it can land late. */
+  readonly answered: Set<string>
+}
+
+export interface DiskPassInput {
+  readonly claim: Claim
+  readonly volume: Volume
+  readonly disk: DiskRef
+  readonly cluster: ClusterCallOptions
+  readonly call: CallOptions
+  readonly driftSuspected: boolean
+  readonly job: UpstreamJob
+}
+
+/** An intent of ours of which a call may still land: until then the record stays open, whatever was written since. */
+type Hold = Pick<Intent, 'untilMs' | 'touched'>
+
+// Clocks of two processes differ a little, and so do a deadline and what a cloud makes of it.
+const recheckSlackMs = 500
+
+/** Steps 2 to 8 of the path, for one disk that nobody else in this process is working on. */
+export class DiskPass {
+  readonly #deps: DiskPassDeps
+  readonly #input: DiskPassInput
+  readonly #basis: RecordBasis
+  readonly #record: AppliedRecord | undefined
+  readonly #wish: TagSet
+  readonly #problems: readonly TagProblem[]
+
+  constructor(deps: DiskPassDeps, input: DiskPassInput) {
+    this.#deps = deps
+    this.#input = input
+    this.#basis = recordBasis(input.volume, input.disk)
+    this.#record = ownRecord(this.#basis)
+    const { tags, problems } = deps.provider.normalize(desiredTags({ claim: input.claim }))
+    this.#wish = tags
+    this.#problems = problems
+  }
+
+  async run(): Promise<Outcome> {
+    if (this.isRecorded) return { kind: 'in-sync' }
+    const busy = this.#othersIntent()
+    if (busy !== undefined) return busy
+
+    const observed = await this.#observe()
+    const { provider, policy } = this.#deps
+    const plan = planChanges({
+      wish: this.#wish,
+      owned: removable(this.#record, (key) => provider.isProtectedKey(key)),
+      observed: observed?.tags,
+      policy,
+      limit: provider.tagsPerDisk,
+    })
+    return isEmpty(plan.changes) ? this.#confirm(plan) : this.#write(plan, observed)
+  }
+
+  /** The record says that the disk is right already, and nothing speaks against it: no call to any cloud is due. */
+  get isRecorded(): boolean {
+    const record = this.#record
+    if (this.#input.driftSuspected) return false
+    if (record === undefined) return this.#basis.kind === 'none' && this.#wish.size === 0
+    return record.claimUid === this.#input.claim.uid && fulfils(record, this.#wish)
+  }
+
+  #othersIntent(): Outcome | undefined {
+    const intent = this.#record?.intent
+    if (intent === undefined || intent.by === this.#deps.identity) return undefined
+    const leftMs = intent.untilMs - this.#deps.clock.wallMs()
+    return leftMs > 0 ? { kind: 'busy', by: intent.by, retryAfterMs: leftMs + recheckSlackMs } : undefined
+  }
+
+  async #observe(): Promise<ObservedTags | undefined> {
+    const { provider, policy, clock } = this.#deps
+    const { claim, volume, disk, call, driftSuspected, job } = this.#input
+    const needed = needsObservation({
+      wish: this.#wish,
+      record: this.#record,
+      policy,
+      replacesWholeSet: provider.replacesWholeSet,
+      driftSuspected: driftSuspected || this.#basis.kind === 'foreign' || this.#basis.kind === 'unreadable',
+      freshVolume: isFreshVolume(claim, volume, clock.wallMs()),
+    })
+    if (!needed) return undefined
+    const reading = provider.getTags(disk, call)
+    job.reachedRead()
+    return reading
+  }
+
+  /** The disk is right as it is; the record may not know it yet. */
+  #confirm(plan: Plan): Outcome {
+    const hold = this.#hold()
+    if (this.#basis.kind === 'unreadable') this.#reportUnreadable(this.#basis.problem)
+    else if (!this.#says(plan, hold)) this.#settle(plan, this.#input.volume, hold)
+    return { kind: 'in-sync', ...this.#recheck(hold) }
+  }
+
+  async #write(plan: Plan, observed: ObservedTags | undefined): Promise<Outcome> {
+    const { provider, logger, events } = this.#deps
+    const { claim, disk, call, job } = this.#input
+    const hold = this.#hold()
+    let opened: Volume | undefined
+    const beforeSend = async () => {
+      const sendByMs = this.#deps.clock.monotonicMs() + this.#deps.timing.sendWindowMs
+      if (this.#basis.kind !== 'unreadable') opened = await this.#open(plan, hold)
+      return sendByMs
+    }
+    try {
+      const writing = provider.applyChanges(disk, plan.changes, observed, { ...call, beforeSend })
+      job.reachedWrite()
+      await writing
+    } catch (error) {
+      return this.#notWritten(error, { opened, hold, observed: observed !== undefined })
+    }
+    logger.info(
+      { claim: claim.key, disk: disk.id, set: plan.changes.set.size, removed: plan.changes.remove.size },
+      'tags written',
+    )
+    events.record(claim, taggedEvent(disk, plan.changes))
+    if (opened !== undefined) this.#settle(plan, opened, hold)
+    else if (this.#basis.kind === 'unreadable') this.#reportUnreadable(this.#basis.problem)
+    return { kind: 'tagged', changes: plan.changes, ...this.#recheck(hold) }
+  }
+
+  async #open(plan: Plan, hold: Hold | undefined): Promise<Volume> {
+    const { records, clock, identity, timing, answered } = this.#deps
+    const { claim, volume, disk, cluster } = this.#input
+    const nowMs = clock.wallMs()
+    const record = this.#record ?? emptyRecord(claim, volume, disk, nowMs)
+    const untilMs = Math.max(nowMs + intentLifetimeMs(timing), hold?.untilMs ?? 0)
+    // An expired intent of somebody else may have left any of its values on the disk, so they stay ours until settled.
+    const touched = uniteAll(record.intent?.touched, plan.touched)
+    const intended: AppliedRecord = { ...record, claimUid: claim.uid, intent: { by: identity, untilMs, touched } }
+    const opened = await records.writeRecord(volume, serializeRecord(intended), cluster)
+    answered.delete(volume.uid)
+    return opened
+  }
+
+  /** What the record has to say when an answer other than success came back. */
+  #notWritten(
+    error: unknown,
+    { opened, hold, observed }: { opened: Volume | undefined; hold: Hold | undefined; observed: boolean },
+  ): Outcome {
+    if (opened === undefined && !(error instanceof ProviderError)) throw error
+    const { kind, code, message, retryAfterMs, outcomeUnknown } = asProviderError(error)
+    if (opened !== undefined && !outcomeUnknown && hold === undefined) {
+      // Refused for good: nobody else should have to wait for this intent. Anything else comes by again soon.
+      if (kind === 'denied' || kind === 'invalid' || kind === 'not-found') this.#withdraw(opened)
+      else this.#deps.answered.add(opened.uid)
+    }
+    return { kind: 'cloud-failure', reason: kind, code, message, retryAfterMs, observed, claim: this.#input.claim }
+  }
+
+  #withdraw(opened: Volume): void {
+    const { claim, volume, disk } = this.#input
+    const before = this.#record ?? emptyRecord(claim, volume, disk, this.#deps.clock.wallMs())
+    this.#deps.settler.settle(claim.key, opened, serializeRecord(before))
+  }
+
+  #hold(): Hold | undefined {
+    const intent = this.#record?.intent
+    if (intent === undefined || this.#deps.answered.has(this.#input.volume.uid)) return undefined
+    return intent.untilMs > this.#deps.clock.wallMs() ? intent : undefined
+  }
+
+  #recheck(hold: Hold | undefined): { readonly recheckAfterMs?: number } {
+    if (hold === undefined) return {}
+    return { recheckAfterMs: hold.untilMs - this.#deps.clock.wallMs() + recheckSlackMs }
+  }
+
+  #settle(plan: Plan, volume: Volume, hold: Hold | undefined): void {
+    const { clock, events, settler, identity, answered } = this.#deps
+    const { claim, disk } = this.#input
+    const intent = hold && { by: identity, untilMs: hold.untilMs, touched: uniteAll(hold.touched, plan.touched) }
+    const record: AppliedRecord = {
+      ...emptyRecord(claim, volume, disk, clock.wallMs()),
+      settled: plan.settled,
+      left: plan.left,
+      intent,
+    }
+    answered.delete(volume.uid)
+    settler.settle(claim.key, volume, serializeRecord(record))
+    const skipped = skippedEvent(disk, this.#problems, plan.left)
+    if (skipped !== undefined) events.record(claim, skipped)
+  }
+
+  /** Whether the record already says what the plan would settle. */
+  #says(plan: Plan, hold: Hold | undefined): boolean {
+    const record = this.#record
+    if (record === undefined) return this.#basis.kind === 'none' && plan.settled.size === 0 && plan.left.size === 0
+    if (record.claimUid !== this.#input.claim.uid || (record.intent !== undefined && hold === undefined)) return false
+    return sameMaps(record.settled, plan.settled) && sameMaps(record.left, plan.left)
+  }
+
+  #reportUnreadable(problem: string): void {
+    const { claim, volume } = this.#input
+    this.#deps.logger.warn({ claim: claim.key, volume: volume.name, problem }, 'record on the volume is unreadable')
+    this.#deps.events.record(claim, unreadableRecordEvent(volume, problem))
+  }
+}
+
+function uniteAll(
+  a: ReadonlyMap<string, TouchedTag> | undefined,
+  b: ReadonlyMap<string, TouchedTag>,
+): Map<string, TouchedTag> {
+  const united = new Map(a)
+  for (const [key, touched] of b) united.set(key, unite(united.get(key), touched))
+  return united
+}
+
+function sameMaps<T extends object>(a: ReadonlyMap<string, T>, b: ReadonlyMap<string, T>): boolean {
+  if (a.size !== b.size) return false
+  for (const [key, value] of a) if (JSON.stringify(value) !== JSON.stringify(b.get(key))) return false
+  return true
+}

@@ -1,0 +1,52 @@
+import type { Claim } from '../claims/claim.ts'
+import type { DiskRef } from '../claims/disk.ts'
+import type { Volume } from '../claims/volume.ts'
+import type { AppliedRecord } from '../plan/applied-record.ts'
+import { ownershipOf, ownsNothing } from '../plan/ownership.ts'
+import type { Ownership } from '../plan/ownership.ts'
+import { parseRecord } from '../plan/record-codec.ts'
+
+/** What a volume's annotation is good for. */
+export type RecordBasis =
+  /** Ours, of this volume and this disk. */
+  | { readonly kind: 'record'; readonly record: AppliedRecord }
+  | { readonly kind: 'none' }
+  /**
+   * Of another volume or disk: restored by a backup, copied from another cluster, applied from a file. It licenses no
+   * removal and is replaced.
+   */
+  | { readonly kind: 'foreign'; readonly record: AppliedRecord }
+  /** Licenses nothing and is left as it is: a later version of this program may rest on it. */
+  | { readonly kind: 'unreadable'; readonly problem: string }
+
+export function recordBasis(volume: Volume, disk: DiskRef): RecordBasis {
+  const parsed = parseRecord(volume.applied)
+  if (parsed.kind !== 'record') return parsed
+  const { record } = parsed
+  const isOfThisDisk = record.volumeUid === volume.uid && record.diskId === disk.id
+  return { kind: isOfThisDisk ? 'record' : 'foreign', record }
+}
+
+/** The record that decisions may rest on. */
+export function ownRecord(basis: RecordBasis): AppliedRecord | undefined {
+  return basis.kind === 'record' ? basis.record : undefined
+}
+
+/** What may be removed. Protected keys never are, whatever a record says. */
+export function removable(record: AppliedRecord | undefined, isProtectedKey: (key: string) => boolean): Ownership {
+  if (record === undefined) return ownsNothing
+  return new Map([...ownershipOf(record)].filter(([key]) => !isProtectedKey(key)))
+}
+
+/** A record as it is before anything was written: the start of a volume's first intent. */
+export function emptyRecord(claim: Claim, volume: Volume, disk: DiskRef, nowMs: number): AppliedRecord {
+  return {
+    volumeUid: volume.uid,
+    claimUid: claim.uid,
+    diskId: disk.id,
+    settledAtMs: nowMs,
+    settled: new Map(),
+    left: new Map(),
+    intent: undefined,
+  }
+}

@@ -1,0 +1,137 @@
+import type { ClaimKey } from '../claims/claim-key.ts'
+import type { Hints } from '../queue/hints.ts'
+import { ExponentialRateLimiter } from '../queue/rate-limiters.ts'
+import type { RateLimiter } from '../queue/rate-limiters.ts'
+import type { Random } from '../runtime/random.ts'
+import type { CloudFailure, ClusterFailure, Outcome } from './outcome.ts'
+
+/** What happens next to a key. */
+export type NextStep =
+  /** Nothing until it changes. */
+  | { readonly kind: 'rest' }
+  | { readonly kind: 'again'; readonly afterMs: number; readonly hints: Hints }
+  /** This process is through with it; the reconciler, or the next sweep, goes on. */
+  | { readonly kind: 'give-up' }
+
+export interface RetryPolicyOptions {
+  readonly random: Random
+  /** `requeue.notReady`: the first delay, in milliseconds, before a disk unknown to the cloud is looked at again. */
+  readonly notReadyMs: number
+  /** `requeue.error`: the ceiling of the backoff, in milliseconds. */
+  readonly errorMs: number
+}
+
+/** A denied call needs a person; asking more often only fills their audit log. */
+const deniedMs = 5 * 60_000
+/** Admission answers before storage; a write that passed is stored within milliseconds, or after other webhooks. */
+const staleTries = 9
+/** A disk that the cloud does not know after this many looks is gone; the sweep does not ask for it either. */
+const notFoundTries = 5
+
+/** The table from how a pass ended to what happens next. The only place that knows delays. */
+export class RetryPolicy {
+  readonly #errors: RateLimiter<ClaimKey>
+  readonly #conflicts: RateLimiter<ClaimKey>
+  readonly #recordConflicts: RateLimiter<ClaimKey>
+  readonly #stale: RateLimiter<ClaimKey>
+  readonly #notFound: RateLimiter<ClaimKey>
+  readonly #errorMs: number
+
+  constructor({ random, notReadyMs, errorMs }: RetryPolicyOptions) {
+    this.#errorMs = errorMs
+    this.#errors = new ExponentialRateLimiter({ baseMs: Math.min(1000, errorMs), capMs: errorMs, random })
+    this.#conflicts = new ExponentialRateLimiter({ baseMs: 500, capMs: errorMs, random })
+    // The attacher and the binder write a new volume several times within its first moments.
+    this.#recordConflicts = new ExponentialRateLimiter({ baseMs: 50, capMs: errorMs, random })
+    this.#stale = new ExponentialRateLimiter({ baseMs: 4, capMs: 1000, random })
+    this.#notFound = new ExponentialRateLimiter({ baseMs: notReadyMs, capMs: Math.max(errorMs, notReadyMs), random })
+  }
+
+  next(key: ClaimKey, outcome: Outcome, hints: Hints): NextStep {
+    switch (outcome.kind) {
+      case 'tagged':
+      case 'in-sync':
+        this.forget(key)
+        return outcome.recheckAfterMs === undefined
+          ? { kind: 'rest' }
+          : { kind: 'again', afterMs: outcome.recheckAfterMs, hints: { lane: 'bulk', observe: true } }
+      case 'pending':
+      case 'skipped':
+        this.forget(key)
+        return { kind: 'rest' }
+      case 'stopped':
+        return { kind: 'give-up' }
+      case 'stale':
+        return this.#stale.numRequeues(key) < staleTries
+          ? { kind: 'again', afterMs: this.#stale.when(key), hints }
+          : this.#giveUp(key)
+      case 'busy':
+        return { kind: 'again', afterMs: outcome.retryAfterMs, hints: { ...hints, observe: true } }
+      case 'cloud-failure':
+        return this.#afterCloudFailure(key, outcome, hints)
+      case 'cluster-failure':
+        return this.#afterClusterFailure(key, outcome, hints)
+      default:
+        return outcome satisfies never
+    }
+  }
+
+  /** Failures of this key in a row, stale reads not counted. */
+  failures(key: ClaimKey): number {
+    let failures = 0
+    for (const limiter of this.#all) if (limiter !== this.#stale) failures += limiter.numRequeues(key)
+    return failures
+  }
+
+  forget(key: ClaimKey): void {
+    for (const limiter of this.#all) limiter.forget(key)
+  }
+
+  get #all(): readonly RateLimiter<ClaimKey>[] {
+    return [this.#errors, this.#conflicts, this.#recordConflicts, this.#stale, this.#notFound]
+  }
+
+  #afterCloudFailure(key: ClaimKey, failure: CloudFailure, hints: Hints): NextStep {
+    const again = { ...hints, observe: true }
+    switch (failure.reason) {
+      case 'throttled':
+      case 'unavailable':
+        return { kind: 'again', afterMs: Math.max(failure.retryAfterMs ?? 0, this.#errors.when(key)), hints: again }
+      case 'conflict':
+        return { kind: 'again', afterMs: this.#conflicts.when(key), hints: again }
+      case 'not-found':
+        return this.#notFound.numRequeues(key) < notFoundTries
+          ? { kind: 'again', afterMs: this.#notFound.when(key), hints: again }
+          : this.#giveUp(key)
+      case 'denied':
+        return { kind: 'again', afterMs: Math.max(failure.retryAfterMs ?? 0, this.#errorMs, deniedMs), hints: again }
+      case 'invalid':
+        // Written without a look: the disk may be full of somebody else's tags, which the next plan makes room for.
+        if (!failure.observed) return { kind: 'again', afterMs: this.#conflicts.when(key), hints: again }
+        return this.#giveUp(key)
+      default:
+        return failure.reason satisfies never
+    }
+  }
+
+  #afterClusterFailure(key: ClaimKey, failure: ClusterFailure, hints: Hints): NextStep {
+    switch (failure.reason) {
+      case 'conflict':
+      case 'not-found':
+      case 'gone':
+        return { kind: 'again', afterMs: this.#recordConflicts.when(key), hints }
+      case 'throttled':
+      case 'unavailable':
+      case 'denied':
+      case 'invalid':
+        return { kind: 'again', afterMs: Math.max(failure.retryAfterMs ?? 0, this.#errors.when(key)), hints }
+      default:
+        return failure.reason satisfies never
+    }
+  }
+
+  #giveUp(key: ClaimKey): NextStep {
+    this.forget(key)
+    return { kind: 'give-up' }
+  }
+}

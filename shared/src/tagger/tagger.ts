@@ -1,0 +1,150 @@
+import type { ClaimKey } from '../claims/claim-key.ts'
+import type { Claim } from '../claims/claim.ts'
+import type { DiskRef } from '../claims/disk.ts'
+import type { Cloud } from '../claims/disk-sources.ts'
+import { resolveDisk } from '../claims/resolve.ts'
+import type { Volume } from '../claims/volume.ts'
+import { KubernetesError } from '../kubernetes/kubernetes-error.ts'
+import type { ConflictPolicy } from '../plan/plan.ts'
+import { asProviderError } from '../providers/provider-error.ts'
+import type { DiskProvider } from '../providers/provider.ts'
+import { isLaterVersion } from '../queue/hints.ts'
+import type { Hints } from '../queue/hints.ts'
+import { KeyedLock } from '../queue/keyed-lock.ts'
+import type { Clock } from '../runtime/clock.ts'
+import type { Logger } from '../runtime/logger.ts'
+import type { IntentTiming } from './intent-timing.ts'
+import { unsupportedEvent } from './claim-events.ts'
+import { DiskPass } from './disk-pass.ts'
+import type { Outcome } from './outcome.ts'
+import type { ClusterCallOptions, ClusterReader, EventSink, RecordWriter } from './ports.ts'
+import { Settler } from './settler.ts'
+import type { Upstream, UpstreamJob } from './upstream.ts'
+
+export interface TaggerDeps {
+  readonly reader: ClusterReader
+  readonly records: RecordWriter
+  readonly provider: DiskProvider
+  readonly events: EventSink
+  readonly upstream: Upstream
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly cloud: Cloud
+  readonly policy: ConflictPolicy
+  readonly timing: IntentTiming
+  /** This process, for its intents. Unique among processes that live at once; a pod's name stays the same over restarts. */
+  readonly identity: string
+  /** The record of a claim could not be closed; it has to come by again with `observe`. */
+  readonly onUnsettled: (key: ClaimKey) => void
+}
+
+/**
+ * THE PATH: resolve, wish, recorded?, observe, plan, intend, write, settle. Every door leads here with a key, and the
+ * present state decides; what the door saw is never acted on.
+ */
+export class Tagger {
+  readonly #deps: TaggerDeps
+  readonly #settler: Settler
+  /** Two volumes can name one disk, so a lock by key would not do. */
+  readonly #disks = new KeyedLock<string>()
+  /** Volumes whose open intent is ours and of which every call was answered: nothing of it can land late. */
+  readonly #answered = new Set<string>()
+
+  constructor(deps: TaggerDeps) {
+    this.#deps = deps
+    this.#settler = new Settler({ records: deps.records, logger: deps.logger, onUnsettled: deps.onUnsettled })
+  }
+
+  get settler(): Settler {
+    return this.#settler
+  }
+
+  async tag(key: ClaimKey, hints: Hints, signal: AbortSignal): Promise<Outcome> {
+    const job = this.#deps.upstream.start()
+    try {
+      return await this.#tag(key, hints, { signal, job })
+    } catch (error) {
+      if (signal.aborted) return { kind: 'stopped' }
+      return failure(error)
+    } finally {
+      job.ended()
+    }
+  }
+
+  async #tag(
+    key: ClaimKey,
+    hints: Hints,
+    { signal, job }: { readonly signal: AbortSignal; readonly job: UpstreamJob },
+  ): Promise<Outcome> {
+    const cluster: ClusterCallOptions = { signal, priority: hints.lane === 'fresh' ? 'foreground' : 'bulk' }
+    const { claim, volume } = await this.#read(key, hints, cluster)
+    if (isStale(claim, hints)) return { kind: 'stale' }
+
+    const resolution = resolveDisk(claim, volume, this.#deps.cloud)
+    switch (resolution.kind) {
+      case 'skip':
+        if (claim !== undefined && resolution.reason === 'malformed-handle') {
+          this.#deps.events.record(claim, unsupportedEvent(resolution.detail ?? ''))
+        }
+        return { ...resolution, kind: 'skipped' }
+      case 'pending':
+        return resolution
+      case 'ready':
+        break
+      default:
+        return resolution satisfies never
+    }
+    // The quick answer for the many claims that a start or a relist sends by.
+    const quick = this.#pass(resolution, hints, { cluster, job })
+    if (quick.isRecorded) return { kind: 'in-sync' }
+    return this.#disks.run(resolution.disk.id, async () => {
+      const volume = await this.#settler.settled(resolution.volume)
+      const pass = volume === resolution.volume ? quick : this.#pass({ ...resolution, volume }, hints, { cluster, job })
+      return pass.run()
+    })
+  }
+
+  #pass(
+    { claim, volume, disk }: { readonly claim: Claim; readonly volume: Volume; readonly disk: DiskRef },
+    hints: Hints,
+    { cluster, job }: { readonly cluster: ClusterCallOptions; readonly job: UpstreamJob },
+  ): DiskPass {
+    const call = { signal: cluster.signal, lane: hints.lane }
+    const driftSuspected = hints.observe === true
+    return new DiskPass(
+      { ...this.#deps, settler: this.#settler, answered: this.#answered },
+      { claim, volume, disk, cluster, call, driftSuspected, job },
+    )
+  }
+
+  async #read(
+    key: ClaimKey,
+    hints: Hints,
+    options: ClusterCallOptions,
+  ): Promise<{ claim: Claim | undefined; volume: Volume | undefined }> {
+    const { reader } = this.#deps
+    // A bind review names the volume, and a claim's volume never changes, so both reads can be under way at once.
+    const guess = hints.volumeName === undefined ? undefined : reader.volume(hints.volumeName, options)
+    guess?.catch(() => undefined)
+    const claim = await reader.claim(key, options)
+    const name = claim?.volumeName
+    if (name === undefined) return { claim, volume: undefined }
+    const volume = guess !== undefined && name === hints.volumeName ? await guess : await reader.volume(name, options)
+    return { claim, volume }
+  }
+}
+
+function isStale(claim: Claim | undefined, hints: Hints): boolean {
+  // Not there yet, or deleted meanwhile: from here both look alike.
+  if (claim === undefined) return hints.uid !== undefined || hints.newerThan !== undefined
+  if (hints.uid !== undefined && claim.uid !== hints.uid) return true
+  return hints.newerThan !== undefined && !isLaterVersion(claim.resourceVersion, hints.newerThan)
+}
+
+function failure(error: unknown): Outcome {
+  if (error instanceof KubernetesError) {
+    return { kind: 'cluster-failure', reason: error.kind, message: error.message, retryAfterMs: error.retryAfterMs }
+  }
+  const { kind, code, message, retryAfterMs } = asProviderError(error)
+  return { kind: 'cloud-failure', reason: kind, code, message, retryAfterMs, observed: false }
+}
