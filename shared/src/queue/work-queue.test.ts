@@ -139,7 +139,7 @@ describe('Workers', () => {
     await clock.step(50)
 
     expect([...gates.keys()]).to.deep.equal(['a', 'b', 'c'])
-    expect(workers.longestMs).to.equal(50)
+    expect(workers.withoutProgressMs).to.equal(50)
     queue.shutDown()
     gates.get('b')?.()
     gates.get('c')?.()

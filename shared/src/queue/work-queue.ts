@@ -115,7 +115,11 @@ export class WorkQueue<K, H extends { readonly lane: Lane }> {
 
   /** Keys that could be worked on now. */
   get readyCount(): number {
-    return this.#ready.fresh.size + this.#ready.bulk.size
+    return this.readyIn('fresh') + this.readyIn('bulk')
+  }
+
+  readyIn(lane: Lane): number {
+    return this.#ready[lane].size
   }
 
   get waitingCount(): number {

@@ -17,6 +17,7 @@ export class Workers<K, H extends { readonly lane: Lane }> {
   readonly #startedMs = new Map<K, number>()
   #finished: Promise<void> = Promise.resolve()
   #onRoom: (() => void) | undefined
+  #lastEndedMs = 0
 
   constructor(options: WorkersOptions<K, H>) {
     this.#options = options
@@ -35,10 +36,12 @@ export class Workers<K, H extends { readonly lane: Lane }> {
     return this.#startedMs.size
   }
 
-  /** How long the longest job has been at work, in milliseconds; health fails on one that never ends. */
-  get longestMs(): number {
-    const nowMs = this.#options.clock.monotonicMs()
-    for (const startedMs of this.#startedMs.values()) return nowMs - startedMs
+  /** How long it is since a job ended while there was work, in milliseconds; health fails when none ends any more. */
+  get withoutProgressMs(): number {
+    // The first key is the one that has been at work longest.
+    for (const startedMs of this.#startedMs.values()) {
+      return this.#options.clock.monotonicMs() - Math.max(startedMs, this.#lastEndedMs)
+    }
     return 0
   }
 
@@ -62,6 +65,7 @@ export class Workers<K, H extends { readonly lane: Lane }> {
       await work(item)
     } finally {
       this.#startedMs.delete(item.key)
+      this.#lastEndedMs = clock.monotonicMs()
       queue.done(item.key)
       this.#onRoom?.()
     }

@@ -66,7 +66,7 @@ export class RetryPolicy {
           ? { kind: 'again', afterMs: this.#stale.when(key), hints }
           : this.#giveUp(key)
       case 'busy':
-        return { kind: 'again', afterMs: outcome.retryAfterMs, hints: { ...hints, observe: true } }
+        return { kind: 'again', afterMs: outcome.retryAfterMs, hints: afterBusy(hints) }
       case 'cloud-failure':
         return this.#afterCloudFailure(key, outcome, hints)
       case 'cluster-failure':
@@ -134,4 +134,9 @@ export class RetryPolicy {
     this.forget(key)
     return { kind: 'give-up' }
   }
+}
+
+/** The other process's intent shows that it knows of the change: nobody missed it. */
+function afterBusy(hints: Hints): Hints {
+  return { ...hints, observe: true, expectWebhook: false }
 }

@@ -60,7 +60,7 @@ export class Tagger {
   }
 
   async tag(key: ClaimKey, hints: Hints, signal: AbortSignal): Promise<Outcome> {
-    const job = this.#deps.upstream.start()
+    const job = this.#deps.upstream.start(hints.lane)
     try {
       return await this.#tag(key, hints, { signal, job })
     } catch (error) {

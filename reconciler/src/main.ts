@@ -1,0 +1,106 @@
+import { providerFor } from '@k8s-cloud-tagger/shared/config/provider-for.ts'
+import { clusterAccess } from '@k8s-cloud-tagger/shared/kubernetes/cluster-access.ts'
+import { LeaseElector } from '@k8s-cloud-tagger/shared/kubernetes/lease-elector.ts'
+import { systemClock as clock } from '@k8s-cloud-tagger/shared/runtime/clock.ts'
+import { HealthServer } from '@k8s-cloud-tagger/shared/runtime/health-server.ts'
+import { createMetrics } from '@k8s-cloud-tagger/shared/runtime/metrics.ts'
+import { runProgram } from '@k8s-cloud-tagger/shared/runtime/program.ts'
+import type { ProgramContext, StopProgram } from '@k8s-cloud-tagger/shared/runtime/program.ts'
+import { systemRandom as random } from '@k8s-cloud-tagger/shared/runtime/random.ts'
+import { version } from '@k8s-cloud-tagger/shared/runtime/version.ts'
+import { showLine, workersCheck } from '@k8s-cloud-tagger/shared/tagger/line-health.ts'
+import { ClaimBoard } from './claim-board.ts'
+import { CachedRecordWriter, ClusterCache } from './cluster-cache.ts'
+import { LeaderWork } from './leader-work.ts'
+import { showBoard } from './reconciler-metrics.ts'
+import { Sources } from './sources.ts'
+import { clusterWatches, watchChecks } from './watches.ts'
+
+async function start({ config, logger, env, identity, namespace }: ProgramContext): Promise<StopProgram> {
+  const metrics = createMetrics({ version, program: 'reconciler' })
+  const cluster = clusterAccess({
+    kubeconfig: env['KUBECONFIG'],
+    version,
+    instance: identity,
+    normalEvents: config.events.normal,
+    clock,
+    random,
+    logger,
+    metrics,
+  })
+  const cache = new ClusterCache()
+  const sources = new Sources(cache)
+  const watches = clusterWatches({ ...cluster, sources, clock, random, logger })
+  const elector = new LeaseElector({
+    transport: cluster.connection,
+    namespace: config.reconciler.lease.namespace || namespace,
+    name: config.reconciler.lease.name,
+    identity,
+    clock,
+    random,
+    logger,
+  })
+  const board = new ClaimBoard()
+  const work = new LeaderWork({
+    config,
+    clock,
+    random,
+    logger,
+    metrics,
+    identity,
+    cache,
+    sources,
+    board,
+    records: new CachedRecordWriter(cluster.records, cache),
+    events: cluster.events,
+    notes: elector,
+    provider: providerFor('reconciler', { config, clock, random, logger, metrics }),
+  })
+  const health = new HealthServer({
+    ...config.http,
+    registry: metrics.registry,
+    live: [workersCheck(() => work.line), ...watchChecks(watches)],
+    ready: [() => (sources.synced ? undefined : 'reconciler: claims and volumes are not all read yet')],
+    beforeScrape: () => {
+      showLine(metrics, work.line)
+      showBoard(metrics, board)
+      metrics.leader.set(elector.isLeader ? 1 : 0)
+      metrics.eventsDropped.set(cluster.events.status.dropped)
+      for (const { name, reflector } of watches)
+        metrics.watchRestarts.set({ resource: name }, reflector.status.restarts)
+    },
+  })
+
+  const httpPort = await health.listen()
+  for (const { reflector } of watches) reflector.start()
+  const stopping = new AbortController()
+  const leading = elector.run((term) => work.lead(term), stopping.signal)
+  logger.info(
+    {
+      version,
+      cluster: config.clusterName || undefined,
+      cloudProvider: config.cloudProvider,
+      httpPort,
+      sweepEvery: config.requeue.success,
+    },
+    'watching claims and volumes, tagging what the webhook could not',
+  )
+
+  return async () => {
+    stopping.abort()
+    await leading
+    await Promise.all(watches.map(({ reflector }) => reflector.stop()))
+    await cluster.events.close(500)
+    health.close()
+    await cluster.connection.close()
+  }
+}
+
+await runProgram(
+  {
+    name: 'reconciler',
+    summary: 'Watches claims and volumes, catches what the webhook could not see, and repairs drift.',
+    start,
+  },
+  process,
+)

@@ -1,0 +1,37 @@
+import type { Clock } from '../runtime/clock.ts'
+import { durationMs } from '../runtime/duration.ts'
+import type { Logger } from '../runtime/logger.ts'
+import type { Metrics } from '../runtime/metrics.ts'
+import type { Random } from '../runtime/random.ts'
+import { prometheusCloudMetrics } from '../providers/prometheus-cloud-metrics.ts'
+import { createProvider } from '../providers/registry.ts'
+import type { ExpectedCompany, RunningProvider } from '../providers/running-provider.ts'
+import { budgetShare } from './budget-share.ts'
+import type { Config } from './config.ts'
+
+export interface ProviderForDeps {
+  readonly config: Config
+  readonly clock: Clock
+  readonly random: Random
+  readonly logger: Logger
+  readonly metrics: Metrics
+}
+
+/** The configured cloud, with this program's part of the budget. */
+export function providerFor(
+  program: 'webhook' | 'reconciler',
+  { config, clock, random, logger, metrics }: ProviderForDeps,
+): (expected: ExpectedCompany) => Promise<RunningProvider> {
+  const { aws, budget, cloudProvider } = config
+  const cloudMetrics = prometheusCloudMetrics(metrics, cloudProvider)
+  return (expected) =>
+    createProvider(cloudProvider, {
+      clock,
+      random,
+      logger,
+      expected,
+      metrics: cloudMetrics,
+      budget: { profile: budget.profile, share: budgetShare(program, config) },
+      aws: { region: aws.region, endpoint: aws.endpoint, callTimeoutMs: durationMs(aws.callTimeout) },
+    })
+}

@@ -1,0 +1,109 @@
+import type { ClaimKey } from '../claims/claim-key.ts'
+import type { Config } from '../config/config.ts'
+import type { ExpectedCompany, RunningProvider } from '../providers/running-provider.ts'
+import { mergeHints } from '../queue/hints.ts'
+import type { Hints } from '../queue/hints.ts'
+import { WorkQueue } from '../queue/work-queue.ts'
+import { Workers } from '../queue/workers.ts'
+import { pause } from '../runtime/clock.ts'
+import type { Clock } from '../runtime/clock.ts'
+import { durationMs } from '../runtime/duration.ts'
+import type { Logger } from '../runtime/logger.ts'
+import type { Random } from '../runtime/random.ts'
+import { ClaimWorker } from './claim-worker.ts'
+import type { PassObserver } from './claim-worker.ts'
+import { intentTiming } from './intent-timing.ts'
+import type { ClusterReader, EventSink, RecordWriter } from './ports.ts'
+import { RetryPolicy } from './retry-policy.ts'
+import { Tagger } from './tagger.ts'
+import { Upstream } from './upstream.ts'
+
+export interface TaggingLineDeps {
+  readonly config: Config
+  readonly clock: Clock
+  readonly random: Random
+  readonly logger: Logger
+  readonly reader: ClusterReader
+  readonly records: RecordWriter
+  readonly events: EventSink
+  readonly observer: PassObserver
+  readonly identity: string
+  /** Keys that may wait at once. */
+  readonly queueCapacity: number
+  /** Keys in work at once: jobs that wait for a batch count, so a large number makes large batches. */
+  readonly concurrency: number
+  readonly handOverAfterMs: number | undefined
+  /** Builds the provider, which asks how much company its batches may expect. */
+  readonly provider: (expected: ExpectedCompany) => Promise<RunningProvider>
+}
+
+/** What every door leads to: the queue, its workers and the path behind them. */
+export interface TaggingLine {
+  readonly queue: WorkQueue<ClaimKey, Hints>
+  readonly workers: Workers<ClaimKey, Hints>
+  readonly tagger: Tagger
+  readonly provider: RunningProvider
+  start(): void
+  /**
+   * Takes nothing more in and gives the work in hand `graceMs` to end; what has not ended by then is aborted and left to
+   * whoever looks next.
+   */
+  stop(graceMs: number): Promise<void>
+}
+
+export async function createTaggingLine(deps: TaggingLineDeps): Promise<TaggingLine> {
+  const { config, clock, random, logger, events, observer } = deps
+  const abort = new AbortController()
+  const queue = new WorkQueue<ClaimKey, Hints>({ clock, merge: mergeHints, capacity: deps.queueCapacity })
+  const upstream = new Upstream({ unstarted: (lane) => queue.readyIn(lane), onArrival: () => provider.poke() })
+  const provider = await deps.provider(upstream)
+
+  const tagger = new Tagger({
+    ...deps,
+    provider,
+    upstream,
+    cloud: config.cloudProvider,
+    policy: config.tags.onConflict,
+    timing: intentTiming(durationMs(config.aws.callTimeout)),
+    onUnsettled: (key) => void queue.addAfter(key, { lane: 'bulk', observe: true }, unsettledAfterMs),
+  })
+  const retries = new RetryPolicy({
+    random,
+    notReadyMs: durationMs(config.requeue.notReady),
+    errorMs: durationMs(config.requeue.error),
+  })
+  const worker = new ClaimWorker({
+    queue,
+    tagger,
+    retries,
+    events,
+    observer,
+    clock,
+    logger,
+    signal: abort.signal,
+    handOverAfterMs: deps.handOverAfterMs,
+  })
+  const workers = new Workers({ queue, clock, concurrency: deps.concurrency, work: (item) => worker.work(item) })
+
+  return {
+    queue,
+    workers,
+    tagger,
+    provider,
+    start: () => workers.start(),
+    async stop(graceMs) {
+      queue.shutDown()
+      const done = async () => {
+        await workers.finished()
+        await tagger.settler.drained()
+      }
+      await Promise.race([done(), pause(clock, graceMs)])
+      abort.abort()
+      tagger.settler.abort()
+      await Promise.race([provider.stop(), pause(clock, graceMs)])
+    },
+  }
+}
+
+/** Whoever wrote to the volume meanwhile is likely to write again at once. */
+const unsettledAfterMs = 1000

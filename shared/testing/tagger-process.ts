@@ -1,0 +1,109 @@
+import type { ClaimKey } from '../src/claims/claim-key.ts'
+import type { ConflictPolicy } from '../src/plan/plan.ts'
+import type { MemoryProvider } from '../src/providers/memory/memory-provider.ts'
+import type { DiskProvider } from '../src/providers/provider.ts'
+import type { Hints } from '../src/queue/hints.ts'
+import { silentLogger } from '../src/runtime/logger.ts'
+import { intentTiming } from '../src/tagger/intent-timing.ts'
+import type { Outcome } from '../src/tagger/outcome.ts'
+import { Tagger } from '../src/tagger/tagger.ts'
+import { Upstream } from '../src/tagger/upstream.ts'
+import type { ClusterInHand } from './cluster-in-hand.ts'
+import type { FakeClock } from './fake-clock.ts'
+
+export interface TaggerProcessOptions {
+  readonly cluster: ClusterInHand
+  readonly cloud: MemoryProvider
+  readonly clock: FakeClock
+  readonly identity?: string
+  readonly policy?: ConflictPolicy
+  /** The step at which this process is killed: `before …` or `after …`, see `steps`. */
+  readonly killedAt?: string
+}
+
+/**
+ * One process that runs the path, and that can be killed at any step: from then on nothing that it does reaches the
+ * cluster or the cloud, and nothing that they answer reaches it.
+ */
+export class TaggerProcess {
+  readonly tagger: Tagger
+  /** Every step that was passed, in order. */
+  readonly steps: string[] = []
+  readonly unsettled: ClaimKey[] = []
+  readonly #killedAt: string | undefined
+  readonly #death = Promise.withResolvers<'killed'>()
+  #dead = false
+
+  constructor({ cluster, cloud, clock, identity = 'pod-a', policy = 'overwrite', killedAt }: TaggerProcessOptions) {
+    this.#killedAt = killedAt
+    this.tagger = new Tagger({
+      reader: {
+        claim: (key) => this.#step('get claim', () => cluster.claim(key)),
+        volume: (name) => this.#step('get volume', () => cluster.volume(name)),
+      },
+      records: {
+        writeRecord: (volume, applied) =>
+          this.#step(applied.includes('"intent"') ? 'open record' : 'settle record', () =>
+            cluster.writeRecord(volume, applied),
+          ),
+      },
+      provider: this.#mortal(cloud),
+      events: { record: (claim, event) => void (this.#dead || cluster.record(claim, event)) },
+      upstream: new Upstream({ unstarted: () => 0, onArrival: () => {} }),
+      clock,
+      logger: silentLogger,
+      cloud: 'aws',
+      policy,
+      timing: intentTiming(10_000),
+      identity,
+      onUnsettled: (key) => void this.unsettled.push(key),
+    })
+  }
+
+  /** One pass, its settle included. */
+  async pass(key: ClaimKey, hints: Partial<Hints> = {}): Promise<Outcome | 'killed'> {
+    const outcome = await this.passUnsettled(key, hints)
+    await Promise.race([this.tagger.settler.drained(), this.#death.promise])
+    return outcome
+  }
+
+  passUnsettled(key: ClaimKey, hints: Partial<Hints> = {}): Promise<Outcome | 'killed'> {
+    const { signal } = new AbortController()
+    return Promise.race([this.tagger.tag(key, { lane: 'fresh', ...hints }, signal), this.#death.promise])
+  }
+
+  #mortal(cloud: MemoryProvider): DiskProvider {
+    return {
+      name: cloud.name,
+      replacesWholeSet: cloud.replacesWholeSet,
+      tagsPerDisk: cloud.tagsPerDisk,
+      readLagMs: cloud.readLagMs,
+      scopeOf: () => cloud.scopeOf(),
+      normalize: (desired) => cloud.normalize(desired),
+      isProtectedKey: (key) => cloud.isProtectedKey(key),
+      getTags: (disk, options) => this.#step('read tags', () => cloud.getTags(disk, options)),
+      listTags: (disks, options) => cloud.listTags(disks, options),
+      applyChanges: async (disk, changes, observed, { beforeSend, ...options }) => {
+        const sendByMs = await beforeSend?.()
+        const again = sendByMs === undefined ? {} : { beforeSend: () => Promise.resolve(sendByMs) }
+        await this.#step('write tags', () => cloud.applyChanges(disk, changes, observed, { ...options, ...again }))
+      },
+    }
+  }
+
+  async #step<T>(name: string, act: () => Promise<T>): Promise<T> {
+    this.#pass(`before ${name}`)
+    if (this.#dead) return new Promise(() => {})
+    const result = await act()
+    this.#pass(`after ${name}`)
+    return this.#dead ? new Promise(() => {}) : result
+  }
+
+  #pass(step: string): void {
+    if (this.#dead) return
+    this.steps.push(step)
+    if (step !== this.#killedAt) return
+    this.#dead = true
+    this.#death.resolve('killed')
+  }
+}
