@@ -51,7 +51,7 @@ async function start({ config, logger, env, identity }: ProgramContext): Promise
     clock,
     logger,
     metrics,
-    enqueue: jobIntake({ queue: line.queue, onOverflow: () => metrics.queueOverflows.inc() }),
+    enqueue: jobIntake({ clock, queue: line.queue, onOverflow: () => metrics.queueOverflows.inc() }),
   })
   const health = new HealthServer({
     ...config.http,

@@ -82,13 +82,13 @@ function answeredArguments({ name, summary }: Program, process: NodeJS.Process):
     else return false
     return true
   } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\nTry ${name} --help.\n`)
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\nTry k8s-cloud-tagger ${name} --help.\n`)
     process.exit(exitBadConfig)
   }
 }
 
 function usage(name: string, summary: string): string {
-  return `Usage: ${name} [--help] [--version]
+  return `Usage: k8s-cloud-tagger ${name} [--help] [--version]
 
 ${summary}
 

@@ -14,8 +14,8 @@ export type Outcome =
   | { readonly kind: 'pending'; readonly reason: PendingReason }
   /** Not for us. */
   | { readonly kind: 'skipped'; readonly reason: SkipReason; readonly detail?: string }
-  /** The store has not reached what admission reviewed. */
-  | { readonly kind: 'stale' }
+  /** The store has not reached what admission reviewed; `found` where it holds an earlier version of the claim. */
+  | { readonly kind: 'stale'; readonly found: boolean }
   /** Another process has announced a change of this disk. */
   | { readonly kind: 'busy'; readonly by: string; readonly retryAfterMs: number }
   | CloudFailure

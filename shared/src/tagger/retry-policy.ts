@@ -1,7 +1,9 @@
 import type { ClaimKey } from '../claims/claim-key.ts'
+import { Allowance } from '../queue/allowance.ts'
 import type { Hints } from '../queue/hints.ts'
 import { ExponentialRateLimiter } from '../queue/rate-limiters.ts'
 import type { RateLimiter } from '../queue/rate-limiters.ts'
+import type { Clock } from '../runtime/clock.ts'
 import type { Random } from '../runtime/random.ts'
 import type { CloudFailure, ClusterFailure, Outcome } from './outcome.ts'
 
@@ -14,6 +16,7 @@ export type NextStep =
   | { readonly kind: 'give-up' }
 
 export interface RetryPolicyOptions {
+  readonly clock: Clock
   readonly random: Random
   /** `requeue.notReady`: the first delay, in milliseconds, before a disk unknown to the cloud is looked at again. */
   readonly notReadyMs: number
@@ -25,6 +28,11 @@ export interface RetryPolicyOptions {
 const deniedMs = 5 * 60_000
 /** Admission answers before storage; a write that passed is stored within milliseconds, or after other webhooks. */
 const staleTries = 9
+/**
+ * Whoever reaches the webhook can name claims that do not exist. All of them together get this many further looks; a
+ * thousand claims created at once stay within it.
+ */
+const unknownClaimLooks = { burst: 2000, perSecond: 50 }
 /** A disk that the cloud does not know after this many looks is gone; the sweep does not ask for it either. */
 const notFoundTries = 5
 
@@ -35,10 +43,12 @@ export class RetryPolicy {
   readonly #recordConflicts: RateLimiter<ClaimKey>
   readonly #stale: RateLimiter<ClaimKey>
   readonly #notFound: RateLimiter<ClaimKey>
+  readonly #unknownClaims: Allowance<'all'>
   readonly #errorMs: number
 
-  constructor({ random, notReadyMs, errorMs }: RetryPolicyOptions) {
+  constructor({ clock, random, notReadyMs, errorMs }: RetryPolicyOptions) {
     this.#errorMs = errorMs
+    this.#unknownClaims = new Allowance({ clock, ...unknownClaimLooks })
     this.#errors = new ExponentialRateLimiter({ baseMs: Math.min(1000, errorMs), capMs: errorMs, random })
     this.#conflicts = new ExponentialRateLimiter({ baseMs: 500, capMs: errorMs, random })
     // The attacher and the binder write a new volume several times within its first moments.
@@ -62,9 +72,9 @@ export class RetryPolicy {
       case 'stopped':
         return { kind: 'give-up' }
       case 'stale':
-        return this.#stale.numRequeues(key) < staleTries
-          ? { kind: 'again', afterMs: this.#stale.when(key), hints }
-          : this.#giveUp(key)
+        if (this.#stale.numRequeues(key) >= staleTries) return this.#giveUp(key)
+        if (!outcome.found && !this.#unknownClaims.take('all')) return this.#giveUp(key)
+        return { kind: 'again', afterMs: this.#stale.when(key), hints }
       case 'busy':
         return { kind: 'again', afterMs: outcome.retryAfterMs, hints: afterBusy(hints) }
       case 'cloud-failure':

@@ -206,10 +206,12 @@ describe('the path', () => {
   it('waits until the store holds what admission reviewed', async () => {
     const { cluster, claim, app } = start()
 
-    expect(await app.pass(claim.key, { newerThan: claim.resourceVersion })).to.deep.equal({ kind: 'stale' })
-    expect(await app.pass(claim.key, { uid: 'a later claim of this name' })).to.deep.equal({ kind: 'stale' })
+    const reviewed = { newerThan: claim.resourceVersion, uid: claim.uid }
+
+    expect(await app.pass(claim.key, reviewed)).to.deep.equal({ kind: 'stale', found: true })
+    expect(await app.pass(claim.key, { uid: 'a later one' })).to.deep.equal({ kind: 'stale', found: false })
     cluster.label(claim, { team: 'infra' })
-    expect(await app.pass(claim.key, { newerThan: claim.resourceVersion })).to.have.property('kind', 'tagged')
+    expect(await app.pass(claim.key, reviewed)).to.have.property('kind', 'tagged')
   })
 
   it('reads claim and volume at once when the review named the volume', async () => {

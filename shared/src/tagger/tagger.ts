@@ -78,7 +78,7 @@ export class Tagger {
   ): Promise<Outcome> {
     const cluster: ClusterCallOptions = { signal, priority: hints.lane === 'fresh' ? 'foreground' : 'bulk' }
     const { claim, volume } = await this.#read(key, hints, cluster)
-    if (isStale(claim, hints)) return { kind: 'stale' }
+    if (isStale(claim, hints)) return { kind: 'stale', found: claim?.uid === hints.uid }
 
     const resolution = resolveDisk(claim, volume, this.#deps.cloud)
     switch (resolution.kind) {

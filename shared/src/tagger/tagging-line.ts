@@ -68,6 +68,7 @@ export async function createTaggingLine(deps: TaggingLineDeps): Promise<TaggingL
     onUnsettled: (key) => void queue.addAfter(key, { lane: 'bulk', observe: true }, unsettledAfterMs),
   })
   const retries = new RetryPolicy({
+    clock,
     random,
     notReadyMs: durationMs(config.requeue.notReady),
     errorMs: durationMs(config.requeue.error),

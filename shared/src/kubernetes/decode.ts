@@ -1,0 +1,158 @@
+import { appliedAnnotation } from '../claims/annotations.ts'
+import { claimKey } from '../claims/claim-key.ts'
+import type { Claim } from '../claims/claim.ts'
+import type { Volume, VolumeSource } from '../claims/volume.ts'
+import { timestampMs } from '../runtime/timestamps.ts'
+import { asObject, objectAt, stringAt, type JsonObject } from './json.ts'
+
+/**
+ * From the API server's JSON to the few fields we use. Nothing here throws. Only strings that JSON.parse made are kept,
+ * and those stand alone (measured: they do not hold the text they came from); a part cut out of one would hold it whole.
+ */
+export type Decoded<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string }
+
+export type Decode<T> = (object: unknown) => Decoded<T>
+
+export interface ClaimDecodeOptions {
+  /** Which annotations to keep, to spare a cache those that no rule reads; default all but kubectl's copy of the object. */
+  readonly keepAnnotation?: (key: string) => boolean
+}
+
+const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration'
+const provisionedByAnnotation = 'pv.kubernetes.io/provisioned-by'
+const storageClassAnnotation = 'volume.beta.kubernetes.io/storage-class'
+
+export function decodeClaim(object: unknown, options: ClaimDecodeOptions = {}): Decoded<Claim> {
+  const claim = asObject(object)
+  const metadata = objectAt(claim, 'metadata')
+  const identity = identityOf(metadata)
+  if (typeof identity === 'string') return { ok: false, reason: identity }
+  const namespace = stringAt(metadata, 'namespace')
+  if (namespace === undefined) return { ok: false, reason: 'metadata.namespace is missing' }
+
+  const spec = objectAt(claim, 'spec')
+  const annotations = objectAt(metadata, 'annotations')
+  return {
+    ok: true,
+    value: {
+      key: claimKey(namespace, identity.name),
+      namespace,
+      ...identity,
+      labels: stringsOf(objectAt(metadata, 'labels')),
+      annotations: stringsOf(annotations, options.keepAnnotation ?? ((key) => key !== lastAppliedAnnotation)),
+      volumeName: stringAt(spec, 'volumeName'),
+      storageClassName: stringAt(spec, 'storageClassName') ?? stringAt(annotations, storageClassAnnotation),
+    },
+  }
+}
+
+export function decodeVolume(object: unknown): Decoded<Volume> {
+  const volume = asObject(object)
+  const metadata = objectAt(volume, 'metadata')
+  const identity = identityOf(metadata)
+  if (typeof identity === 'string') return { ok: false, reason: identity }
+  const spec = objectAt(volume, 'spec')
+  if (spec === undefined) return { ok: false, reason: 'spec is missing' }
+
+  const annotations = objectAt(metadata, 'annotations')
+  return {
+    ok: true,
+    value: {
+      ...identity,
+      claimRef: claimRefOf(objectAt(spec, 'claimRef')),
+      source: sourceOf(spec),
+      provisionedBy: stringAt(annotations, provisionedByAnnotation),
+      applied: stringAt(annotations, appliedAnnotation),
+    },
+  }
+}
+
+/** The few fields of a Namespace that the product reads. */
+export interface NamespaceInfo {
+  readonly name: string
+  readonly uid: string
+  readonly resourceVersion: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly annotations: Readonly<Record<string, string>>
+  readonly deleting: boolean
+}
+
+export function decodeNamespace(object: unknown): Decoded<NamespaceInfo> {
+  const metadata = objectAt(asObject(object), 'metadata')
+  const identity = identityOf(metadata)
+  if (typeof identity === 'string') return { ok: false, reason: identity }
+  const { name, uid, resourceVersion, deleting } = identity
+  const labels = stringsOf(objectAt(metadata, 'labels'))
+  const annotations = stringsOf(objectAt(metadata, 'annotations'), (key) => key !== lastAppliedAnnotation)
+  return { ok: true, value: { name, uid, resourceVersion, labels, annotations, deleting } }
+}
+
+type Identity = Pick<Volume, 'name' | 'uid' | 'resourceVersion' | 'createdAtMs' | 'deleting'>
+
+/** What every stored object has; the reason where this one has not. */
+function identityOf(metadata: JsonObject | undefined): Identity | string {
+  if (metadata === undefined) return 'metadata is missing'
+  const name = stringAt(metadata, 'name')
+  const uid = stringAt(metadata, 'uid')
+  const resourceVersion = stringAt(metadata, 'resourceVersion')
+  if (name === undefined) return 'metadata.name is missing'
+  if (uid === undefined) return 'metadata.uid is missing'
+  if (resourceVersion === undefined) return 'metadata.resourceVersion is missing'
+  const createdAtMs = timestampMs(stringAt(metadata, 'creationTimestamp'))
+  if (createdAtMs === undefined) return 'metadata.creationTimestamp is missing'
+  return { name, uid, resourceVersion, createdAtMs, deleting: stringAt(metadata, 'deletionTimestamp') !== undefined }
+}
+
+/**
+ * A copy without a prototype, so that a label called `constructor` or `__proto__` is only ever itself. Made by a spread,
+ * which stays compact: built key by key it would take three times the memory.
+ */
+function stringsOf(map: JsonObject | undefined, keep: (key: string) => boolean = () => true): Record<string, string> {
+  if (map === undefined) return noStrings
+  const entries = Object.entries(map)
+  const wanted = entries.filter(([key, value]) => typeof value === 'string' && keep(key))
+  if (wanted.length === 0) return noStrings
+  const copy = wanted.length === entries.length ? { ...map } : Object.fromEntries(wanted)
+  return Object.setPrototypeOf(copy, null) as Record<string, string>
+}
+
+const noStrings: Record<string, string> = Object.freeze(Object.setPrototypeOf({}, null) as Record<string, string>)
+
+function claimRefOf(reference: JsonObject | undefined): Volume['claimRef'] {
+  const namespace = stringAt(reference, 'namespace')
+  const name = stringAt(reference, 'name')
+  if (namespace === undefined || name === undefined) return undefined
+  return { namespace, name, uid: stringAt(reference, 'uid') }
+}
+
+// Fields of a PersistentVolumeSpec that are objects and no volume source.
+const otherSpecObjects: ReadonlySet<string> = new Set(['capacity', 'claimRef', 'nodeAffinity'])
+// Where the sources of volumes that are not for us keep what identifies them.
+const detailFields = [
+  'path',
+  'pdName',
+  'diskURI',
+  'diskName',
+  'volumeID',
+  'volumePath',
+  'shareName',
+  'driver',
+  'server',
+]
+
+function sourceOf(spec: JsonObject): VolumeSource {
+  const csi = objectAt(spec, 'csi')
+  const driver = stringAt(csi, 'driver')
+  const handle = stringAt(csi, 'volumeHandle')
+  if (driver !== undefined && handle !== undefined) return { kind: 'csi', driver, handle }
+  const volumeId = stringAt(objectAt(spec, 'awsElasticBlockStore'), 'volumeID')
+  if (volumeId !== undefined) return { kind: 'awsElasticBlockStore', volumeId }
+
+  for (const [type, value] of Object.entries(spec)) {
+    const source = asObject(value)
+    if (source === undefined || otherSpecObjects.has(type)) continue
+    const detail = detailFields.map((field) => stringAt(source, field)).find((found) => found !== undefined)
+    return { kind: 'other', type, detail }
+  }
+  return { kind: 'other', type: 'none', detail: undefined }
+}

@@ -1,0 +1,124 @@
+import type { Clock } from '../runtime/clock.ts'
+import { pause } from '../runtime/clock.ts'
+import type { Lane } from './provider.ts'
+import { TokenBucket } from './token-bucket.ts'
+
+/** What an operation of one account scope may use. */
+export interface CallRate {
+  readonly burst: number
+  readonly perSecond: number
+}
+
+/** Tokens by operation. */
+export type CallNeeds = ReadonlyMap<string, number>
+
+export interface BucketStatus {
+  readonly operation: string
+  readonly burst: number
+  readonly ratePerSecond: number
+  readonly tokens: number
+}
+
+/** Clouds without sense of proportion exist; a pause longer than this would look like a hang. */
+const longestPauseMs = 3_600_000
+
+/**
+ * The calls that this process may make in one account scope: a bucket for each operation, since that is how clouds
+ * count, and one pause for all of them, since a Retry-After is meant for the whole caller.
+ *
+ * Bulk leaves the last quarter of every burst to fresh changes.
+ */
+export class AccountBudget {
+  readonly #clock: Clock
+  readonly #buckets: ReadonlyMap<string, TokenBucket>
+  #pausedUntilMs = 0
+
+  /** `share` in (0, 1] is this process's part of what the installation may use. */
+  constructor(options: {
+    readonly clock: Clock
+    readonly rates: Readonly<Record<string, CallRate>>
+    readonly share: number
+  }) {
+    const { clock, rates, share } = options
+    if (!(share > 0 && share <= 1)) throw new RangeError(`share must be above 0 and at most 1, not ${share}`)
+    this.#clock = clock
+    this.#buckets = new Map(
+      Object.entries(rates).map(([operation, { burst, perSecond }]) => [
+        operation,
+        new TokenBucket({ clock, burst: burst * share, perSecond: perSecond * share }),
+      ]),
+    )
+  }
+
+  /** Takes all of `needs` or nothing. Returns 0 when taken, else the milliseconds after which to ask again. */
+  tryTake(needs: CallNeeds, lane: Lane): number {
+    const waitMs = this.waitMs(needs, lane)
+    if (waitMs === 0) for (const [operation, count] of needs) this.#bucket(operation).take(count)
+    return waitMs
+  }
+
+  waitMs(needs: CallNeeds, lane: Lane): number {
+    let waitMs = this.pausedForMs
+    for (const [operation, count] of needs) {
+      const bucket = this.#bucket(operation)
+      waitMs = Math.max(waitMs, bucket.waitMs(count, reserveOf(bucket, lane)))
+    }
+    return waitMs
+  }
+
+  /**
+   * Waits its turn for one call. False, with nothing taken, where `signal` aborts or the turn would come after
+   * `untilMs` (monotonic).
+   */
+  async take(operation: string, options: { lane: Lane; signal: AbortSignal; untilMs?: number }): Promise<boolean> {
+    const needs = new Map([[operation, 1]])
+    while (!options.signal.aborted) {
+      const waitMs = this.tryTake(needs, options.lane)
+      if (waitMs === 0) return true
+      if (this.#clock.monotonicMs() + waitMs > (options.untilMs ?? Number.POSITIVE_INFINITY)) return false
+      await pause(this.#clock, waitMs, options.signal)
+    }
+    return false
+  }
+
+  giveBack(needs: CallNeeds): void {
+    for (const [operation, count] of needs) this.#bucket(operation).giveBack(count)
+  }
+
+  /** The most calls of one kind that can be paid for at once. */
+  mostAtOnce(operation: string, lane: Lane): number {
+    const bucket = this.#bucket(operation)
+    // Fresh work does not save up: it makes do with what is there.
+    return Math.max(1, Math.floor(lane === 'fresh' ? bucket.tokens : bucket.burst - reserveOf(bucket, lane)))
+  }
+
+  /** The cloud throttled a call of this operation that was sent at `sentAtMs`. */
+  throttled(operation: string, answer: { readonly sentAtMs: number; readonly retryAfterMs: number | undefined }): void {
+    this.#bucket(operation).slowDown(answer.sentAtMs)
+    const pauseMs = Math.min(Math.max(0, answer.retryAfterMs ?? 0), longestPauseMs)
+    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, this.#clock.monotonicMs() + pauseMs)
+  }
+
+  get pausedForMs(): number {
+    return Math.max(0, this.#pausedUntilMs - this.#clock.monotonicMs())
+  }
+
+  status(): readonly BucketStatus[] {
+    return [...this.#buckets].map(([operation, { burst, ratePerSecond, tokens }]) => ({
+      operation,
+      burst,
+      ratePerSecond,
+      tokens,
+    }))
+  }
+
+  #bucket(operation: string): TokenBucket {
+    const bucket = this.#buckets.get(operation)
+    if (bucket === undefined) throw new Error(`no rate was given for ${operation}`)
+    return bucket
+  }
+}
+
+function reserveOf(bucket: TokenBucket, lane: Lane): number {
+  return lane === 'fresh' ? 0 : Math.min(bucket.burst / 4, bucket.burst - 1)
+}

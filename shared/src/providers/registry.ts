@@ -1,0 +1,51 @@
+import type { Clock } from '../runtime/clock.ts'
+import type { Logger } from '../runtime/logger.ts'
+import type { Random } from '../runtime/random.ts'
+import type { CloudMetrics } from './cloud-metrics.ts'
+import type { ProviderName } from './provider.ts'
+import type { ExpectedCompany, RunningProvider } from './running-provider.ts'
+
+export interface ProviderDeps {
+  readonly clock: Clock
+  readonly random: Random
+  readonly logger: Logger
+  readonly metrics: CloudMetrics
+  readonly expected: ExpectedCompany
+  /** `share` in (0, 1]: this process's part of what the installation may use. */
+  readonly budget: { readonly profile: 'shared' | 'exclusive'; readonly share: number }
+  /** Empty strings count as missing. */
+  readonly aws: { readonly region: string; readonly endpoint: string; readonly callTimeoutMs: number }
+}
+
+/** Every cloud we know. A folder is loaded only when it is asked for: the SDKs are large. */
+const constructors: Readonly<Record<ProviderName, (deps: ProviderDeps) => Promise<RunningProvider>>> = {
+  mock: async ({ clock }) => {
+    const { MemoryProvider } = await import('./memory/memory-provider.ts')
+    return Object.assign(new MemoryProvider({ clock }), {
+      poke() {},
+      isSlow: () => false,
+      status: () => [],
+      stop: async () => {},
+    })
+  },
+  aws: async ({ aws, ...deps }) => {
+    const { createAwsProvider } = await import('./aws/aws-provider.ts')
+    return createAwsProvider({
+      ...deps,
+      region: aws.region || undefined,
+      endpoint: aws.endpoint || undefined,
+      callTimeoutMs: aws.callTimeoutMs,
+    })
+  },
+  gcp: () => notYet('gcp'),
+  azure: () => notYet('azure'),
+}
+
+/** Throws where this version has no such provider, or where its configuration lacks something. Makes no cloud call. */
+export function createProvider(name: ProviderName, deps: ProviderDeps): Promise<RunningProvider> {
+  return constructors[name](deps)
+}
+
+async function notYet(name: ProviderName): Promise<never> {
+  throw new Error(`cloudProvider ${name} is not in this version; it has mock and aws`)
+}

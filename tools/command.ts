@@ -1,0 +1,30 @@
+/** The one command in the image: picks the program and hands over. */
+import { version } from '@k8s-cloud-tagger/shared/runtime/version.ts'
+
+const programs: Readonly<Record<string, string>> = {
+  webhook: './webhook.js',
+  reconciler: './reconciler.js',
+}
+
+const usage = `Usage: k8s-cloud-tagger <command> [--help] [--version]
+
+Puts the labels of Kubernetes PersistentVolumeClaims as tags on the cloud disks behind them.
+
+Commands:
+  webhook      sees claims as they are created and changed, and tags their disks at once
+  reconciler   catches what the webhook could not see, and repairs drift
+`
+
+const [command = '--help', ...rest] = process.argv.slice(2)
+const program = programs[command]
+if (program !== undefined) {
+  process.argv = [process.argv[0] ?? 'node', command, ...rest]
+  await import(program)
+} else if (command === '--version') {
+  process.stdout.write(`${version}\n`)
+} else if (command === '--help' || command === '-h') {
+  process.stdout.write(usage)
+} else {
+  process.stderr.write(`There is no command ${command}.\n\n${usage}`)
+  process.exitCode = 2
+}
