@@ -65,7 +65,8 @@ export class Product {
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.programs.map(({ process }) => (process.running ? process.stop() : undefined)))
+    const running = this.programs.filter(({ process }) => process.running)
+    await Promise.all(running.map(({ process }) => process.stop()))
     if (this.#balancer === undefined) return
     await this.#options.setup.unregisterWebhook()
     await this.#balancer.stop()
