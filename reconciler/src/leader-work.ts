@@ -99,9 +99,10 @@ export class LeaderWork {
   }
 
   #openDoor({ queue }: TaggingLine): () => void {
-    const { config, sources, board, metrics } = this.#deps
+    const { config, clock, sources, board, metrics } = this.#deps
     const excluded = new Set(config.webhook.excludedNamespaces)
     const door = queueDoor({
+      clock,
       add: (key, hints, delayMs) => {
         if (!queue.addAfter(key, hints, delayMs)) metrics.queueOverflows.inc()
       },

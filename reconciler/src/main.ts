@@ -18,16 +18,19 @@ import { clusterWatches, watchChecks } from './watches.ts'
 
 async function start({ config, logger, env, identity, namespace }: ProgramContext): Promise<StopProgram> {
   const metrics = createMetrics({ version, program: 'reconciler' })
+  const outside = { clock, random, logger, metrics }
   const cluster = clusterAccess({
+    ...outside,
     kubeconfig: env['KUBECONFIG'],
     version,
     instance: identity,
     normalEvents: config.events.normal,
-    clock,
-    random,
-    logger,
-    metrics,
   })
+  const provider = providerFor('reconciler', { ...outside, config })
+  // Built anew for each term; once now, so that a wrong setting ends the start and not the first term.
+  const probe = await provider({ readsToCome: () => 0, writesToCome: () => 0 })
+  const scope = probe.scopeOf({ id: '' })
+  await probe.stop()
   const cache = new ClusterCache()
   const sources = new Sources(cache)
   const watches = clusterWatches({ ...cluster, sources, clock, random, logger })
@@ -42,11 +45,8 @@ async function start({ config, logger, env, identity, namespace }: ProgramContex
   })
   const board = new ClaimBoard()
   const work = new LeaderWork({
+    ...outside,
     config,
-    clock,
-    random,
-    logger,
-    metrics,
     identity,
     cache,
     sources,
@@ -54,7 +54,7 @@ async function start({ config, logger, env, identity, namespace }: ProgramContex
     records: new CachedRecordWriter(cluster.records, cache),
     events: cluster.events,
     notes: elector,
-    provider: providerFor('reconciler', { config, clock, random, logger, metrics }),
+    provider,
   })
   const health = new HealthServer({
     ...config.http,
@@ -80,6 +80,7 @@ async function start({ config, logger, env, identity, namespace }: ProgramContex
       version,
       cluster: config.clusterName || undefined,
       cloudProvider: config.cloudProvider,
+      scope,
       httpPort,
       sweepEvery: config.requeue.success,
     },

@@ -2,7 +2,9 @@ import type { Claim } from '@k8s-cloud-tagger/shared/claims/claim.ts'
 import type { ClaimKey } from '@k8s-cloud-tagger/shared/claims/claim-key.ts'
 import type { Volume } from '@k8s-cloud-tagger/shared/claims/volume.ts'
 import type { ReflectorStore } from '@k8s-cloud-tagger/shared/kubernetes/reflected-set.ts'
+import { Allowance } from '@k8s-cloud-tagger/shared/queue/allowance.ts'
 import type { Hints } from '@k8s-cloud-tagger/shared/queue/hints.ts'
+import type { Clock } from '@k8s-cloud-tagger/shared/runtime/clock.ts'
 import { claimKeyOf } from './cluster-cache.ts'
 import type { ClusterCache } from './cluster-cache.ts'
 
@@ -90,7 +92,11 @@ function sameEntries(a: Readonly<Record<string, string>>, b: Readonly<Record<str
   return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && a[key] === b[key])
 }
 
+/** More live changes than these from one namespace are bulk work: nobody else's wait behind them. */
+const namespaceFresh = { burst: 2000, perSecond: 20 }
+
 export interface QueueDoorOptions {
+  readonly clock: Clock
   readonly add: (key: ClaimKey, hints: Hints, delayMs: number) => void
   readonly onGone: (key: ClaimKey) => void
   /** The time that the webhook has for itself, in milliseconds; 0 where there is none. */
@@ -99,12 +105,13 @@ export interface QueueDoorOptions {
   readonly inWebhookScope: (namespace: string) => boolean
 }
 
-export function queueDoor({ add, onGone, headStartMs, inWebhookScope }: QueueDoorOptions): Door {
+export function queueDoor({ clock, add, onGone, headStartMs, inWebhookScope }: QueueDoorOptions): Door {
+  const fresh = new Allowance<string>({ clock, ...namespaceFresh })
   return {
     changed: (claim) => {
+      const lane = fresh.take(claim.namespace) ? 'fresh' : 'bulk'
       const expectWebhook = headStartMs > 0 && inWebhookScope(claim.namespace)
-      const hints: Hints = expectWebhook ? { lane: 'fresh', expectWebhook } : { lane: 'fresh' }
-      add(claim.key, hints, expectWebhook ? headStartMs : 0)
+      add(claim.key, expectWebhook ? { lane, expectWebhook } : { lane }, expectWebhook ? headStartMs : 0)
     },
     known: (key) => add(key, { lane: 'bulk' }, 0),
     look: (key) => add(key, { lane: 'bulk' }, headStartMs),

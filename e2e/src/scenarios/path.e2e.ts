@@ -291,6 +291,7 @@ function logLines(): number {
 async function kubectl(...args: readonly (string | PersistentVolumeClaim)[]): Promise<string> {
   const input = args.find((arg) => typeof arg !== 'string')
   const flags = args.filter((arg) => typeof arg === 'string')
+  // kubectl keeps a cache in its home.
   const running = promisify(execFile)((await ensureBinaries()).kubectl, flags, {
     env: { KUBECONFIG: cluster.kubeconfigPath },
   })

@@ -42,6 +42,6 @@ export function hasDrifted(
  */
 export function isComparable({ claim, volume, disk }: DriftInput, readAtMs: number, { provider }: DriftRules): boolean {
   const record = ownRecord(recordBasis(volume, disk))
-  if (record === undefined) return Object.keys(claim.labels).length > 0
+  if (record === undefined) return provider.normalize(desiredTags({ claim })).tags.size > 0
   return record.intent === undefined && record.settledAtMs < readAtMs - provider.readLagMs
 }

@@ -72,9 +72,7 @@ export class RetryPolicy {
       case 'stopped':
         return { kind: 'give-up' }
       case 'stale':
-        if (this.#stale.numRequeues(key) >= staleTries) return this.#giveUp(key)
-        if (!outcome.found && !this.#unknownClaims.take('all')) return this.#giveUp(key)
-        return { kind: 'again', afterMs: this.#stale.when(key), hints }
+        return this.#afterStaleRead(key, outcome.found, hints)
       case 'busy':
         return { kind: 'again', afterMs: outcome.retryAfterMs, hints: afterBusy(hints) }
       case 'cloud-failure':
@@ -99,6 +97,12 @@ export class RetryPolicy {
 
   get #all(): readonly RateLimiter<ClaimKey>[] {
     return [this.#errors, this.#conflicts, this.#recordConflicts, this.#stale, this.#notFound]
+  }
+
+  #afterStaleRead(key: ClaimKey, found: boolean, hints: Hints): NextStep {
+    if (this.#stale.numRequeues(key) >= staleTries) return this.#giveUp(key)
+    if (!found && !this.#unknownClaims.take('all')) return this.#giveUp(key)
+    return { kind: 'again', afterMs: this.#stale.when(key), hints }
   }
 
   #afterCloudFailure(key: ClaimKey, failure: CloudFailure, hints: Hints): NextStep {

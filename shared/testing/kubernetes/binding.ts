@@ -1,5 +1,6 @@
 import { childOf, type KubeObject, stringOf } from './objects.ts'
-import type { Place, Registry, WriteContext } from './registry.ts'
+import type { Place } from './place.ts'
+import type { Registry, WriteContext } from './registry.ts'
 import { resourceTypeNamed } from './resource-types.ts'
 import type { UserInfo } from './users.ts'
 

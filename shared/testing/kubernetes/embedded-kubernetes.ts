@@ -14,9 +14,11 @@ import { kubeconfig } from './kubeconfig.ts'
 import { ListPages } from './list-pages.ts'
 import { applyMergePatch } from './merge-patch.ts'
 import { type JsonObject, type KubeObject, type NewObject, storeKey, stringOf } from './objects.ts'
-import { type Place, Registry } from './registry.ts'
+import type { Place } from './place.ts'
+import { Registry } from './registry.ts'
 import { RequestLog } from './request-log.ts'
-import { handleResource, selectionOf } from './resource-handler.ts'
+import { handleResource } from './resource-handler.ts'
+import { selectionOf } from './list-answer.ts'
 import { findResourceType, type ResourceType, resourceTypeNamed } from './resource-types.ts'
 import { type NewUser, type UserInfo, Users } from './users.ts'
 import {
@@ -51,6 +53,8 @@ export interface EmbeddedOptions {
   readonly logSize?: number
   /** The binder and its neighbours; without them nothing binds by itself and nothing is protected by a finalizer. */
   readonly volumeController?: VolumeControllerOptions
+  /** Where Services that webhook configurations name are to be found, by `<name>.<namespace>`; see `mapService`. */
+  readonly services?: Readonly<Record<string, ServiceAddress>>
   /** Answers for CEL in `matchConditions`. Default: everything is true. */
   readonly matchCondition?: MatchCondition
 }
@@ -72,7 +76,7 @@ export class EmbeddedKubernetes {
   readonly #registry: Registry
   readonly #pages = new ListPages()
   readonly #hooks = new Set<RequestHook>()
-  readonly #services = new Map<string, ServiceAddress>()
+  readonly #services: Map<string, ServiceAddress>
   readonly #caller: WebhookCaller
   readonly #admission: WebhookAdmission
   readonly #volumeController: VolumeController | undefined
@@ -100,6 +104,7 @@ export class EmbeddedKubernetes {
       watchList: options.watchList ?? false,
       goneAsHttpStatus: options.goneAsHttpStatus ?? false,
     }
+    this.#services = new Map(Object.entries(options.services ?? {}))
     this.#caller = new WebhookCaller(this.#clock, this.#services)
     this.#admission = new WebhookAdmission(this.#caller, {
       configurations: (mutating) =>

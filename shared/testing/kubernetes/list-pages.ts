@@ -5,8 +5,8 @@ import type { Selects } from './selectors.ts'
 export interface Page {
   readonly items: readonly KubeObject[]
   readonly version: number
-  readonly continueToken: string | undefined
-  readonly remaining: number | undefined
+  readonly continueToken?: string
+  readonly remaining?: number
 }
 
 interface Snapshot {
@@ -46,15 +46,13 @@ export class ListPages {
     }
     const { version } = snapshot
     const rest = snapshot.objects[next]
-    if (rest === undefined) return { items, version, continueToken: undefined, remaining: undefined }
+    if (rest === undefined) return { items, version }
     this.#keep(`${request.scope}@${version}`, snapshot)
-    return {
-      items,
-      version,
-      continueToken: encodeToken(version, keyOf(rest)),
-      // Not known where a selector was given, as on the API server.
-      remaining: request.filtered ? undefined : snapshot.objects.length - next,
-    }
+    const continueToken = encodeToken(version, keyOf(rest))
+    // How many remain is not known where a selector was given, as on the API server.
+    return request.filtered
+      ? { items, version, continueToken }
+      : { items, version, continueToken, remaining: snapshot.objects.length - next }
   }
 
   /** Makes every token given out so far too old. */

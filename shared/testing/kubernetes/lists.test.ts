@@ -114,5 +114,6 @@ function metadataOf(body: PlainAnswer['body']): Record<string, unknown> {
 }
 
 function tokenOf({ body }: PlainAnswer): string {
-  return String(metadataOf(body)['continue'] ?? '')
+  const token = metadataOf(body)['continue']
+  return typeof token === 'string' ? token : ''
 }

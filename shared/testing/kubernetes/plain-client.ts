@@ -21,12 +21,13 @@ export const mergePatch = 'application/merge-patch+json'
 /** HTTPS without any Kubernetes library: shows what is on the wire. */
 export class PlainClient {
   readonly #server: EmbeddedKubernetes
-  readonly #user: string
+  readonly #token: () => string
   readonly #agent: Agent
 
-  constructor(server: EmbeddedKubernetes, user = 'admin') {
+  /** With the user's present token at each request, or always with the one given. */
+  constructor(server: EmbeddedKubernetes, user = 'admin', token?: string) {
     this.#server = server
-    this.#user = user
+    this.#token = () => token ?? server.users.tokenOf(user)
     this.#agent = new Agent({ keepAlive: true, ca: server.caCertificate })
   }
 
@@ -73,7 +74,7 @@ export class PlainClient {
         method,
         agent: this.#agent,
         headers: {
-          Authorization: `Bearer ${this.#server.users.tokenOf(this.#user)}`,
+          Authorization: `Bearer ${this.#token()}`,
           ...(payload === undefined
             ? {}
             : { 'Content-Type': contentType, 'Content-Length': Buffer.byteLength(payload) }),

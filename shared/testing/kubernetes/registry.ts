@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../../src/runtime/clock.ts'
 import { isoTimestamp } from '../../src/runtime/timestamps.ts'
@@ -14,15 +14,10 @@ import {
 } from './api-status.ts'
 import type { AdmissionRequest, Admission } from './admission.ts'
 import { ObjectStore, VersionCounter } from './object-store.ts'
-import {
-  type JsonObject,
-  type KubeObject,
-  type NewObject,
-  type ObjectMeta,
-  storeKey,
-  withoutBlanks,
-} from './objects.ts'
-import { apiVersionOf, type ResourceType, resourceTypeNamed, resourceTypes } from './resource-types.ts'
+import { type JsonObject, type KubeObject, type NewObject, storeKey, withoutBlanks } from './objects.ts'
+import { type ResourceType, resourceTypeNamed, resourceTypes } from './resource-types.ts'
+import type { Place } from './place.ts'
+import { dropEmptyMaps, keepWhatTheServerOwns, newObject, randomSuffix } from './server-fields.ts'
 import type { UserInfo } from './users.ts'
 import { requireStringMaps, validateObject } from './validation.ts'
 
@@ -33,14 +28,6 @@ export interface WriteContext {
   readonly warnings: string[]
   /** CreateOptions, UpdateOptions (for a patch too) or DeleteOptions as an admission webhook sees them. */
   readonly options: JsonObject
-}
-
-export interface Place {
-  readonly type: ResourceType
-  /** Undefined for resources without namespaces. */
-  readonly namespace: string | undefined
-  readonly name: string
-  readonly subresource: '' | 'status'
 }
 
 export interface DeletePreconditions {
@@ -119,7 +106,7 @@ export class Registry {
   async update(place: Place, change: (current: KubeObject) => KubeObject, context: WriteContext): Promise<KubeObject> {
     for (let tries = 0; tries < updateTriesMax; tries++) {
       const current = this.get(place)
-      const { candidate } = await this.#admitUpdate(place, current, change, context)
+      const candidate = await this.#admitUpdate(place, current, change, context)
       if (this.get(place) !== current) continue
       return this.#store(place, candidate, current, context.dryRun)
     }
@@ -160,7 +147,7 @@ export class Registry {
     current: KubeObject,
     change: (current: KubeObject) => KubeObject,
     context: WriteContext,
-  ): Promise<{ candidate: KubeObject }> {
+  ): Promise<KubeObject> {
     const { type, namespace, name, subresource } = place
     const changed = change(structuredClone(current))
     requireSamePlace(place, changed)
@@ -173,7 +160,7 @@ export class Registry {
     this.#fillIn(type, candidate)
     validateObject(type, candidate, current)
     await this.#admission.validate({ ...request, object: candidate })
-    return { candidate }
+    return candidate
   }
 
   #store(place: Place, candidate: KubeObject, current: KubeObject, dryRun: boolean): KubeObject {
@@ -251,27 +238,6 @@ const protectionFinalizers: ReadonlyMap<string, string> = new Map([
   ['PersistentVolume', 'kubernetes.io/pv-protection'],
 ])
 
-function newObject(type: ResourceType, namespace: string | undefined, body: NewObject): KubeObject {
-  const given = structuredClone(body.metadata)
-  if (given.namespace !== undefined && given.namespace !== '' && given.namespace !== (namespace ?? '')) {
-    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
-  }
-  if (given.resourceVersion !== undefined && given.resourceVersion !== '') {
-    throw new ApiStatusError(500, '', 'resourceVersion should not be set on objects to be created')
-  }
-  const { deletionTimestamp: _, deletionGracePeriodSeconds: __, managedFields: ___, ...kept } = given
-  const metadata: ObjectMeta = {
-    ...kept,
-    name: given.name ?? '',
-    uid: '',
-    resourceVersion: '',
-    creationTimestamp: '',
-    ...(namespace === undefined ? {} : { namespace }),
-  }
-  const { status: ____, ...fields } = structuredClone(body)
-  return { ...fields, kind: type.kind, apiVersion: apiVersionOf(type), metadata }
-}
-
 function requireSamePlace({ name, namespace }: Place, { metadata }: KubeObject): void {
   if (metadata.name === undefined || metadata.name === '') {
     throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`)
@@ -302,45 +268,6 @@ function requirePreconditions(type: ResourceType, { metadata }: KubeObject, want
   }
   differs('UID', wanted.uid, metadata.uid)
   differs('ResourceVersion', wanted.resourceVersion, metadata.resourceVersion)
-}
-
-/** The main resource cannot move the status, and /status nothing but the status and the metadata. */
-function keepWhatTheServerOwns(place: Place, changed: KubeObject, current: KubeObject): KubeObject {
-  const { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, generation } = current.metadata
-  const metadata: ObjectMeta = {
-    ...changed.metadata,
-    uid: changed.metadata.uid === undefined || changed.metadata.uid === '' ? uid : changed.metadata.uid,
-    creationTimestamp,
-    ...(place.namespace === undefined ? {} : { namespace: place.namespace }),
-    ...(generation === undefined ? {} : { generation }),
-  }
-  delete metadata.deletionTimestamp
-  delete metadata.deletionGracePeriodSeconds
-  delete metadata['managedFields']
-  dropEmptyMaps(metadata)
-  if (deletionTimestamp !== undefined) metadata.deletionTimestamp = deletionTimestamp
-  if (deletionGracePeriodSeconds !== undefined) metadata.deletionGracePeriodSeconds = deletionGracePeriodSeconds
-  const { kind, apiVersion } = current
-  if (place.subresource === 'status') {
-    return { ...current, metadata, ...(changed.status === undefined ? {} : { status: changed.status }) }
-  }
-  if (!place.type.hasStatus) return { ...changed, kind, apiVersion, metadata }
-  const { status: _, ...rest } = changed
-  return { ...rest, kind, apiVersion, metadata, ...(current.status === undefined ? {} : { status: current.status }) }
-}
-
-/** An empty map or list is not there at all: a JSON patch into it fails for want of its parent. */
-function dropEmptyMaps(metadata: ObjectMeta): void {
-  for (const field of ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const) {
-    const value = metadata[field]
-    if (value === null || (typeof value === 'object' && Object.keys(value).length === 0)) delete metadata[field]
-  }
-}
-
-/** Five letters and digits without vowels, as the API server ends generated names. */
-function randomSuffix(): string {
-  const alphabet = 'bcdfghjklmnpqrstvwxz2456789'
-  return Array.from(randomBytes(5), (byte) => alphabet[byte % alphabet.length]).join('')
 }
 
 /** An update that must name the version it was made from. */

@@ -1,12 +1,13 @@
-import { badRequest, methodNotAllowed, unsupportedMediaType, ApiStatusError, conflict, invalid } from './api-status.ts'
+import { badRequest, methodNotAllowed, unsupportedMediaType, conflict, invalid } from './api-status.ts'
 import type { ApiRequest } from './api-request.ts'
 import { applyJsonPatch } from './json-patch.ts'
+import { listOf, listPage, selectionOf } from './list-answer.ts'
 import type { ListPages } from './list-pages.ts'
 import { applyMergePatch, withoutDirectives } from './merge-patch.ts'
 import { childOf, isJsonObject, type JsonObject, type KubeObject, type NewObject, stringOf } from './objects.ts'
-import { type Place, type Registry, versionRequired, type WriteContext } from './registry.ts'
-import { apiVersionOf, shownAs } from './resource-types.ts'
-import { parseFieldSelector, parseLabelSelector, type Selects } from './selectors.ts'
+import type { Place } from './place.ts'
+import { type Registry, versionRequired, type WriteContext } from './registry.ts'
+import { shownAs } from './resource-types.ts'
 import { requireMicroTimes } from './validation.ts'
 
 export interface Answer {
@@ -26,7 +27,7 @@ export async function handleResource(
       return { code: 200, body: shown(request, registry.get(placeOf(request))) }
     case 'list':
     case 'watch':
-      return { code: 200, body: list(request, registry, pages) }
+      return { code: 200, body: listPage(request, registry, pages) }
     case 'create':
       return create(request, registry, warnings)
     case 'update':
@@ -40,68 +41,6 @@ export async function handleResource(
     default:
       return request.verb satisfies never
   }
-}
-
-/** Namespace and both selectors of a list or a watch. */
-export function selectionOf({ query, name }: ApiRequest): { selects: Selects; filtered: boolean } {
-  const fields = query.get('fieldSelector') ?? ''
-  const labels = query.get('labelSelector') ?? ''
-  const byFields = fields === '' ? undefined : parseFieldSelector(fields)
-  const byLabels = labels === '' ? undefined : parseLabelSelector(labels)
-  return {
-    selects: (object) =>
-      (name === '' || object.metadata.name === name) && (byFields?.(object) ?? true) && (byLabels?.(object) ?? true),
-    filtered: byFields !== undefined || byLabels !== undefined,
-  }
-}
-
-function list(request: ApiRequest, registry: Registry, pages: ListPages): JsonObject {
-  const { type, namespace, query } = request
-  const { selects, filtered } = selectionOf(request)
-  if (query.has('sendInitialEvents')) {
-    const message = 'Forbidden: sendInitialEvents is forbidden for list'
-    const listOptions = { group: 'meta.k8s.io', plural: 'ListOptions', kind: 'ListOptions' }
-    throw invalid(listOptions, '', [{ reason: 'FieldValueForbidden', message, field: 'sendInitialEvents' }])
-  }
-  const asked = query.get('resourceVersion') ?? ''
-  requireReached(asked, registry.counter.current)
-  const page = pages.page({
-    current: () => ({ version: registry.counter.current, objects: registry.storeOf(type).list(namespace) }),
-    scope: `${type.storeName}/${namespace ?? ''}`,
-    selects,
-    filtered,
-    // A list from version 0 comes from the watch cache, which knows no pages.
-    limit: asked === '0' ? 0 : Number(query.get('limit') ?? 0),
-    token: query.get('continue') ?? '',
-  })
-  return {
-    kind: `${type.kind}List`,
-    apiVersion: apiVersionOf(type),
-    metadata: {
-      resourceVersion: String(page.version),
-      ...(page.continueToken === undefined ? {} : { continue: page.continueToken }),
-      ...(page.remaining === undefined ? {} : { remainingItemCount: page.remaining }),
-    },
-    // Only the list itself says its kind.
-    items: page.items.map((object) => {
-      const { kind: _, apiVersion: __, ...item } = shown(request, object)
-      return item
-    }),
-  }
-}
-
-function requireReached(asked: string, current: number): void {
-  if (asked !== '' && !/^\d+$/.test(asked)) {
-    throw badRequest(`invalid resource version: resourceVersion: Invalid value: "${asked}": invalid syntax`)
-  }
-  if (Number(asked) <= current) return
-  throw new ApiStatusError(504, 'Timeout', `Timeout: Too large resource version: ${asked}, current: ${current}`, {
-    details: {
-      causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
-      retryAfterSeconds: 1,
-    },
-    retryAfterSeconds: 1,
-  })
 }
 
 async function create(request: ApiRequest, registry: Registry, warnings: string[]): Promise<Answer> {
@@ -192,17 +131,7 @@ async function removeAll(request: ApiRequest, registry: Registry, warnings: stri
     const place: Place = { type, namespace: metadata.namespace, name: metadata.name, subresource: '' }
     await registry.delete(place, {}, contextOf(request, 'DeleteOptions', warnings))
   }
-  return {
-    code: 200,
-    body: list(request, registry, {
-      page: () => ({
-        items: objects,
-        version: registry.counter.current,
-        continueToken: undefined,
-        remaining: undefined,
-      }),
-    } as unknown as ListPages),
-  }
+  return { code: 200, body: listOf(type, { items: objects, version: registry.counter.current }) }
 }
 
 function placeOf({ type, namespace, name, subresource }: ApiRequest): Place {
@@ -231,7 +160,9 @@ function contextOf({ user, query, body, verb }: ApiRequest, kind: string, warnin
   }
 }
 
-function bodyObject({ body, type }: ApiRequest): NewObject {
+function bodyObject({ body, type, contentType }: ApiRequest): NewObject {
+  // Go clients may speak protobuf, which is not served here.
+  if (contentType !== '' && contentType !== 'application/json') throw unsupportedMediaType()
   const unrecognized = `the object provided is unrecognized (must be of type ${type.kind})`
   if (!isJsonObject(body)) throw badRequest(`${unrecognized}: couldn't get version/kind; json parse error`)
   const kind = stringOf(body, 'kind') ?? type.kind

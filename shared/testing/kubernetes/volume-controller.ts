@@ -14,7 +14,8 @@ import {
 import { KeyQueue } from './key-queue.ts'
 import type { StoreEvent } from './object-store.ts'
 import { childOf, keyOf, type KubeObject, storeKey, stringOf } from './objects.ts'
-import type { Place, Registry } from './registry.ts'
+import type { Place } from './place.ts'
+import type { Registry } from './registry.ts'
 import { resourceTypeNamed } from './resource-types.ts'
 import { VolumeIndex } from './volume-index.ts'
 
@@ -43,6 +44,8 @@ export class VolumeController {
   readonly #index = new VolumeIndex()
   readonly #claims: KeyQueue
   readonly #volumes: KeyQueue
+  /** Volumes that are being bound right now: two claims handled at the same time must not choose one. */
+  readonly #chosen = new Set<string>()
   readonly #unsubscribe: (() => void)[] = []
 
   constructor(registry: Registry, clock: Clock, options: VolumeControllerOptions) {
@@ -94,7 +97,7 @@ export class VolumeController {
     const volumeName = this.#volumeFor(claim)
     if (volumeName !== undefined) {
       this.#index.stopWaiting(key)
-      await bindClaim(this.#registry, claim, volumeName)
+      await this.#bind(claim, volumeName)
       // One free volume wakes one waiting claim, and this one may have been woken by two.
       const next = this.#index.nextWaiting(claim)
       if (next !== undefined) this.#claims.add(next)
@@ -104,12 +107,21 @@ export class VolumeController {
     await this.#provision(claim)
   }
 
+  async #bind(claim: KubeObject, volumeName: string): Promise<void> {
+    this.#chosen.add(volumeName)
+    try {
+      await bindClaim(this.#registry, claim, volumeName)
+    } finally {
+      this.#chosen.delete(volumeName)
+    }
+  }
+
   /** The volume that the claim names, one that names the claim, or any free one of its class; sizes are not looked at. */
   #volumeFor(claim: KubeObject): string | undefined {
     const named = stringOf(claim.spec, 'volumeName')
     const candidates = named === undefined ? this.#index.candidatesFor(claim) : [named]
     for (const name of candidates) {
-      const volume = this.#registry.storeOf(volumeType).get(name)
+      const volume = this.#chosen.has(name) ? undefined : this.#registry.storeOf(volumeType).get(name)
       if (volume === undefined || volume.metadata.deletionTimestamp !== undefined) continue
       if (
         isFreeFor(volume, claim) &&

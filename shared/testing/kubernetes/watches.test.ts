@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import { FakeClock } from '../fake-clock.ts'
 import { EmbeddedKubernetes, type EmbeddedOptions } from './embedded-kubernetes.ts'
-import type { JsonObject } from './objects.ts'
 import { PlainClient, type WatchEvent } from './plain-client.ts'
 
 const claims = '/api/v1/persistentvolumeclaims?watch=true'
@@ -121,7 +120,7 @@ describe('watches', () => {
     const { type, object } = await watch.next()
     expect(watch.code).to.equal(200)
     expect(type).to.equal('ERROR')
-    expect(object as JsonObject).to.include({ kind: 'Status', code: 410, reason: 'Expired' })
+    expect(object).to.include({ kind: 'Status', code: 410, reason: 'Expired' })
     expect(await watch.ended).to.equal('complete')
   })
 
@@ -200,7 +199,7 @@ describe('watches', () => {
 
     server.watches.expire()
 
-    expect((await watch.next()).object as JsonObject).to.include({ code: 410 })
+    expect((await watch.next()).object).to.include({ code: 410 })
     expect(await watch.ended).to.equal('complete')
   })
 })
