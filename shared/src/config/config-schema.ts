@@ -110,7 +110,7 @@ export const configSchema = {
         type: 'number',
         exclusiveMinimum: 0,
         exclusiveMaximum: 1,
-        default: 0.8,
+        default: 0.85,
         description:
           "The webhook's part of the budget; the rest is the reconciler's. Where only one of them runs, it has all.",
       },

@@ -19,6 +19,12 @@ export interface BucketStatus {
   readonly tokens: number
 }
 
+/** Calls that could be made at once now, and that could be after a long rest. */
+export interface CallsLeft {
+  readonly calls: number
+  readonly burst: number
+}
+
 /** Clouds without sense of proportion exist; a pause longer than this would look like a hang. */
 const longestPauseMs = 3_600_000
 
@@ -90,6 +96,13 @@ export class AccountBudget {
     const bucket = this.#bucket(operation)
     // Fresh work does not save up: it makes do with what is there.
     return Math.max(1, Math.floor(lane === 'fresh' ? bucket.tokens : bucket.burst - reserveOf(bucket, lane)))
+  }
+
+  /** What this lane could make at once now, and after a long rest. */
+  callsLeft(operation: string, lane: Lane): CallsLeft {
+    const bucket = this.#bucket(operation)
+    const reserve = reserveOf(bucket, lane)
+    return { calls: Math.max(0, Math.floor(bucket.tokens - reserve)), burst: bucket.burst - reserve }
   }
 
   /** The cloud throttled a call of this operation that was sent at `sentAtMs`. */

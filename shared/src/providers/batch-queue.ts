@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '../runtime/clock.ts'
 import { AbortWatch } from './abort-watch.ts'
-import type { AccountBudget, CallNeeds } from './account-budget.ts'
+import { ArrivalRate } from './arrival-rate.ts'
+import type { AccountBudget, CallNeeds, CallsLeft } from './account-budget.ts'
 import type { CallSlots } from './call-slots.ts'
 import type { Lane } from './provider.ts'
 import { ProviderError } from './provider-error.ts'
@@ -32,6 +33,8 @@ export interface BatchQueueOptions<Job, Unit> {
   readonly slots: CallSlots
   /** How many jobs of this lane are upstream and may still come here. */
   readonly expecting: (lane: Lane) => number
+  /** What the budget has left for jobs of this kind. */
+  readonly callsLeft: (kind: string, lane: Lane) => CallsLeft
   /** A group of this size waits for nobody. */
   readonly fullAt: number
   readonly choose: (waiting: WaitingGroups<Job>, leading: string, lane: Lane) => Unit
@@ -42,8 +45,15 @@ export interface BatchQueueOptions<Job, Unit> {
 
 /** How long a member waits for others under backlog. */
 const longestWaitMs: Readonly<Record<Lane, number>> = { fresh: 1000, bulk: 5000 }
+/**
+ * The same where more groups wait than there are calls for: each that leaves early costs a call that a group behind it
+ * would have to wait for, so all are done sooner when each waits longer.
+ */
+const longestWaitOfManyMs: Readonly<Record<Lane, number>> = { fresh: 3000, bulk: 5000 }
+/** Above this part of a burst a job leaves at once, also where others are coming: the first of many need not wait. */
+const plentyOfBurst = 0.75
 /** Nobody waits for ever: after this a job is told to come back, and its worker is free. */
-const giveUpAfterMs: Readonly<Record<Lane, number>> = { fresh: 60_000, bulk: 600_000 }
+export const giveUpAfterMs: Readonly<Record<Lane, number>> = { fresh: 60_000, bulk: 600_000 }
 const expiryCheckMs = 5000
 
 interface Stream<Job> {
@@ -54,6 +64,7 @@ interface Stream<Job> {
   backlog: boolean
   /** Before this (monotonic) the budget has nothing for what would leave next. */
   tokensAtMs: number
+  readonly arrivals: ArrivalRate
 }
 
 /**
@@ -79,22 +90,14 @@ export class BatchQueue<Job extends QueuedJob, Unit extends Departure<Job>> {
   }
 
   add(job: Job): void {
-    if (this.#stopped) return this.#options.giveUp(job, notSent('the provider is stopping'))
-    if (job.signal.aborted) return this.#options.giveUp(job, notSent('the caller gave it up before it was sent'))
-    job.queuedAtMs = this.#options.clock.monotonicMs()
-    const stream = this.#streamOf(job)
-    const group = stream.groups.get(job.group) ?? new Set()
-    group.add(job)
-    stream.groups.set(job.group, group)
-    if (group.size >= this.#options.fullAt) stream.full.add(job.group)
-    this.#aborts.watch(job)
-    this.poke()
+    this.#streamOf(job).arrivals.arrived(this.#options.clock.monotonicMs())
+    this.#takeIn(job)
   }
 
   /** A job that was sent partly and waits again is in no hurry: it should share its next call. */
   addBack(job: Job): void {
     this.#streamOf(job).backlog = true
-    this.add(job)
+    this.#takeIn(job)
   }
 
   /** Looks again, once this turn of the event loop is over: what `expecting` says may have changed. */
@@ -127,6 +130,19 @@ export class BatchQueue<Job extends QueuedJob, Unit extends Departure<Job>> {
     await Promise.all(this.#underWay)
   }
 
+  #takeIn(job: Job): void {
+    if (this.#stopped) return this.#options.giveUp(job, notSent('the provider is stopping'))
+    if (job.signal.aborted) return this.#options.giveUp(job, notSent('the caller gave it up before it was sent'))
+    job.queuedAtMs = this.#options.clock.monotonicMs()
+    const stream = this.#streamOf(job)
+    const group = stream.groups.get(job.group) ?? new Set()
+    group.add(job)
+    stream.groups.set(job.group, group)
+    if (group.size >= this.#options.fullAt) stream.full.add(job.group)
+    this.#aborts.watch(job)
+    this.poke()
+  }
+
   #pump(): void {
     if (this.#stopped) return
     this.#timer?.cancel()
@@ -154,7 +170,7 @@ export class BatchQueue<Job extends QueuedJob, Unit extends Departure<Job>> {
         stream.backlog = true
         return slots.msUntilNextForgotten() ?? expiryCheckMs
       }
-      const ripeInMs = stream.backlog ? this.#ripeInMs(stream, leading) : 0
+      const ripeInMs = this.#ripeInMs(stream, leading)
       if (ripeInMs > 0) return ripeInMs
       const nowMs = clock.monotonicMs()
       if (stream.tokensAtMs > nowMs) return stream.tokensAtMs - nowMs
@@ -165,23 +181,35 @@ export class BatchQueue<Job extends QueuedJob, Unit extends Departure<Job>> {
         stream.tokensAtMs = nowMs + waitMs
         return waitMs
       }
-      this.#depart(unit)
+      this.#depart(stream.lane, unit)
     }
   }
 
   #ripeInMs(stream: Stream<Job>, leading: string): number {
-    if (stream.full.size > 0 || this.#options.expecting(stream.lane) <= 0) return 0
+    if (stream.full.size > 0) return 0
     const [oldest] = stream.groups.get(leading) ?? []
     if (oldest === undefined) return 0
-    return oldest.queuedAtMs + longestWaitMs[stream.lane] - this.#options.clock.monotonicMs()
+    const left = this.#options.callsLeft(oldest.kind, stream.lane)
+    if (!stream.backlog && left.calls > left.burst * plentyOfBurst) return 0
+    const companyInMs = this.#companyInMs(stream)
+    if (companyInMs === 0) return 0
+    const waits = stream.groups.size > left.calls ? longestWaitOfManyMs : longestWaitMs
+    const overdueInMs = oldest.queuedAtMs + waits[stream.lane] - this.#options.clock.monotonicMs()
+    return Math.min(overdueInMs, companyInMs)
   }
 
-  #depart(unit: Unit): void {
+  /** Within how many milliseconds to look whether company has come; 0 where none is to be expected. */
+  #companyInMs(stream: Stream<Job>): number {
+    if (this.#options.expecting(stream.lane) > 0) return Number.POSITIVE_INFINITY
+    return stream.arrivals.untilSparseMs(this.#options.clock.monotonicMs())
+  }
+
+  #depart(lane: Lane, unit: Unit): void {
     if (unit.jobs.length === 0) throw new Error('a unit must take jobs with it, or the queue would never end')
     for (const job of unit.jobs) this.#remove(job)
     let calls = 0
     for (const count of unit.needs.values()) calls += count
-    const hold = this.#options.slots.take(calls)
+    const hold = this.#options.slots.take(lane, calls)
     const trip = this.#options.send(unit).finally(() => {
       hold.release()
       this.#underWay.delete(trip)
@@ -196,11 +224,7 @@ export class BatchQueue<Job extends QueuedJob, Unit extends Departure<Job>> {
     this.#nextExpiryCheckMs = nowMs + expiryCheckMs
     for (const job of this.#all()) {
       if (nowMs - job.arrivedAtMs < giveUpAfterMs[job.lane]) continue
-      const retryAfterMs = this.#options.budget.pausedForMs
-      const error = new ProviderError('throttled', 'the budget of this account scope left no turn for it', {
-        ...(retryAfterMs > 0 && { retryAfterMs }),
-      })
-      this.#giveUp(job, error)
+      this.#giveUp(job, noTurn(this.#options.budget))
     }
   }
 
@@ -228,7 +252,14 @@ export class BatchQueue<Job extends QueuedJob, Unit extends Departure<Job>> {
     const name = `${job.lane} ${job.kind}`
     let stream = this.#streams.get(name)
     if (stream === undefined) {
-      stream = { lane: job.lane, groups: new Map(), full: new Set(), backlog: false, tokensAtMs: 0 }
+      stream = {
+        lane: job.lane,
+        groups: new Map(),
+        full: new Set(),
+        backlog: false,
+        tokensAtMs: 0,
+        arrivals: new ArrivalRate(),
+      }
       this.#streams.set(name, stream)
     }
     return stream
@@ -243,4 +274,10 @@ function leadingGroup(stream: Stream<unknown>): string | undefined {
 
 export function notSent(why: string): ProviderError {
   return new ProviderError('unavailable', `not sent: ${why}`)
+}
+
+export function noTurn({ pausedForMs }: AccountBudget): ProviderError {
+  return new ProviderError('throttled', 'the budget of this account scope left no turn for it', {
+    ...(pausedForMs > 0 && { retryAfterMs: pausedForMs }),
+  })
 }

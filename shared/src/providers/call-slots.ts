@@ -22,13 +22,18 @@ export class CallSlots {
     this.#forgetAfterMs = options.forgetAfterMs ?? 2000
   }
 
-  isFree(lane: Lane): boolean {
-    return this.#counted() < (lane === 'fresh' ? this.#limit : Math.max(1, this.#limit - 1))
+  /** The most calls of a lane that may be in flight. */
+  limitOf(lane: Lane): number {
+    return lane === 'fresh' ? this.#limit : Math.max(1, this.#limit - 1)
   }
 
-  /** Takes `weight` places, even where fewer are left: ask `isFree` first. */
-  take(weight: number): SlotHold {
-    const hold = { takenAtMs: this.#clock.monotonicMs(), weight: Math.min(weight, this.#limit) }
+  isFree(lane: Lane): boolean {
+    return this.#counted() < this.limitOf(lane)
+  }
+
+  /** Takes places for up to `calls` calls, even where fewer are left: ask `isFree` first. */
+  take(lane: Lane, calls: number): SlotHold {
+    const hold = { takenAtMs: this.#clock.monotonicMs(), weight: Math.min(calls, this.limitOf(lane)) }
     this.#holds.add(hold)
     return { release: () => void this.#holds.delete(hold) }
   }

@@ -26,7 +26,8 @@ export class Preparations<Member extends Preparable> {
   readonly #clock: Clock
   readonly #onLate: (member: Member) => void
   readonly #late = new Map<Member, Timer>()
-  readonly #stopping = new AbortController()
+  /** Ends the short waits that are under way. */
+  readonly #waits = new Set<AbortController>()
   #stopReason: ProviderError | undefined
 
   constructor(options: { readonly clock: Clock; readonly onLate: (member: Member) => void }) {
@@ -48,7 +49,7 @@ export class Preparations<Member extends Preparable> {
 
   stop(reason: ProviderError): void {
     this.#stopReason = reason
-    this.#stopping.abort()
+    for (const wait of this.#waits) wait.abort()
     for (const [member, timer] of this.#late) {
       timer.cancel()
       member.fail(reason)
@@ -59,12 +60,11 @@ export class Preparations<Member extends Preparable> {
   async #askAll(asked: readonly Member[]): Promise<void> {
     const answers = asked.flatMap((member) => this.#ask(member) ?? [])
     if (answers.length === 0) return
-    const over = new AbortController()
-    await Promise.race([
-      Promise.all(answers),
-      pause(this.#clock, waitMs, AbortSignal.any([over.signal, this.#stopping.signal])),
-    ])
-    over.abort()
+    const wait = new AbortController()
+    this.#waits.add(wait)
+    await Promise.race([Promise.all(answers), pause(this.#clock, waitMs, wait.signal)])
+    this.#waits.delete(wait)
+    wait.abort()
     for (const member of asked) if (member.deadlineMs === undefined && !member.ended) this.#leaveBehind(member)
   }
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../runtime/clock.ts'
 import type { AccountBudget } from './account-budget.ts'
 import type { Departure, QueuedJob, WaitingGroups } from './batch-queue.ts'
-import { BatchQueue, notSent } from './batch-queue.ts'
+import { BatchQueue, giveUpAfterMs, noTurn, notSent } from './batch-queue.ts'
 import { CallSlots } from './call-slots.ts'
 import type { RefusalCodes } from './isolation.ts'
 import { sendIsolating } from './isolation.ts'
@@ -56,6 +56,7 @@ export class ReadBatcher {
       budget: deps.budget,
       slots: new CallSlots({ clock: deps.clock }),
       expecting: deps.expecting,
+      callsLeft: (_kind, lane) => deps.budget.callsLeft(deps.port.name, lane),
       fullAt: deps.port.idsPerCall,
       choose: (waiting, leading, lane) => this.#choose(waiting, leading, lane),
       send: (unit) => this.#send(unit),
@@ -153,8 +154,10 @@ export class ReadBatcher {
   }
 
   async #refusalToPace(lane: Lane, signal: AbortSignal): Promise<ProviderError | undefined> {
-    const mine = await this.#deps.budget.take(this.#deps.port.name, { lane, signal })
-    return mine ? undefined : notSent('the caller gave it up, or the provider is stopping')
+    const { budget, clock, port } = this.#deps
+    const untilMs = clock.monotonicMs() + giveUpAfterMs[lane]
+    if (await budget.take(port.name, { lane, signal, untilMs })) return undefined
+    return signal.aborted ? notSent('the caller gave it up, or the provider is stopping') : noTurn(budget)
   }
 }
 

@@ -13,6 +13,8 @@ export interface ProviderDeps {
   readonly expected: ExpectedCompany
   /** `share` in (0, 1]: this process's part of what the installation may use. */
   readonly budget: { readonly profile: 'shared' | 'exclusive'; readonly share: number }
+  /** HTTPS_PROXY, HTTP_PROXY and NO_PROXY for calls to the cloud; without it every connection is direct. */
+  readonly proxyEnv?: Readonly<Record<string, string | undefined>>
   /** Empty strings count as missing. */
   readonly aws: { readonly region: string; readonly endpoint: string; readonly callTimeoutMs: number }
 }

@@ -1,6 +1,6 @@
 import type { TagChanges } from '../plan/tag-changes.ts'
 import type { Clock } from '../runtime/clock.ts'
-import type { AccountBudget, CallNeeds } from './account-budget.ts'
+import type { AccountBudget, CallNeeds, CallsLeft } from './account-budget.ts'
 import type { Departure, WaitingGroups } from './batch-queue.ts'
 import { BatchQueue, notSent } from './batch-queue.ts'
 import { CallSlots } from './call-slots.ts'
@@ -36,12 +36,12 @@ export interface WriteBatcherDeps {
 }
 
 interface WriteUnit extends Departure<WriteJob> {
+  readonly lane: Lane
   readonly calls: readonly WriteCall<WriteJob>[]
 }
 
 /** A disk whose tags are spread over several calls waits for all of them, with its promise to write open. */
 const callsAtOnceMax = 32
-const callsInParallel = 4
 const refusedDisksRemembered = 1000
 
 /**
@@ -52,6 +52,7 @@ const refusedDisksRemembered = 1000
 export class WriteBatcher {
   readonly #deps: WriteBatcherDeps
   readonly #queue: BatchQueue<WriteJob, WriteUnit>
+  readonly #slots: CallSlots
   readonly #preparations: Preparations<WriteJob>
   readonly #stopping = new AbortController()
   /** Disks that were refused singly: they travel alone, or each sweep would split its batches for them again. */
@@ -59,12 +60,14 @@ export class WriteBatcher {
 
   constructor(deps: WriteBatcherDeps) {
     this.#deps = deps
+    this.#slots = new CallSlots({ clock: deps.clock })
     this.#preparations = new Preparations({ clock: deps.clock, onLate: (job) => this.#queue.addBack(job) })
     this.#queue = new BatchQueue({
       clock: deps.clock,
       budget: deps.budget,
-      slots: new CallSlots({ clock: deps.clock }),
+      slots: this.#slots,
       expecting: (lane) => deps.expecting(lane) + this.#preparations.late,
+      callsLeft: (kind, lane) => this.#callsLeft(kind, lane),
       fullAt: deps.port.idsPerCall,
       choose: (waiting, leading, lane) => this.#choose(waiting, leading, lane),
       send: (unit) => this.#send(unit),
@@ -116,27 +119,38 @@ export class WriteBatcher {
     void job.done.then(ended, ended)
   }
 
+  /** Of the operation with the least left, among those that the kind of job needs. */
+  #callsLeft(kind: string, lane: Lane): CallsLeft {
+    const { budget, port } = this.#deps
+    const each = operations.filter((operation) => kind.includes(operation))
+    const left = each.map((operation) => budget.callsLeft(port.names[operation], lane))
+    return left.reduce((least, one) => (one.calls < least.calls ? one : least))
+  }
+
   #choose(waiting: WaitingGroups<WriteJob>, leading: string, lane: Lane): WriteUnit {
     const { budget, port } = this.#deps
     const groups: WriteGroup<WriteJob>[] = []
     let lead: WriteGroup<WriteJob> | undefined
+    let leadsAlone = false
     for (const [name, members] of waiting) {
       const [job] = members
       if (job === undefined || (job.alone && name !== leading)) continue
-      const group = { write: job.write, jobs: [...members] }
+      const group = { write: job.write, jobs: members }
       groups.push(group)
-      if (name === leading) lead = group
+      if (name !== leading) continue
+      lead = group
+      leadsAlone = job.alone
     }
     if (lead === undefined) throw new Error('the leading group is not among those that wait')
     const atOnce = (operation: Operation) => Math.min(callsAtOnceMax, budget.mostAtOnce(port.names[operation], lane))
-    const calls = chooseWrites(lead.jobs[0]?.alone === true ? [lead] : groups, lead, {
+    const calls = chooseWrites(leadsAlone ? [lead] : groups, lead, {
       idsPerCall: port.idsPerCall,
       callsAtOnce: { set: atOnce('set'), remove: atOnce('remove') },
     })
-    return { calls, jobs: [...new Set(calls.flatMap(({ jobs }) => jobs))], needs: this.#needsOf(calls) }
+    return { lane, calls, jobs: [...new Set(calls.flatMap(({ jobs }) => jobs))], needs: this.#needsOf(calls) }
   }
 
-  async #send({ calls, jobs, needs }: WriteUnit): Promise<void> {
+  async #send({ calls, jobs, lane, needs }: WriteUnit): Promise<void> {
     for (const job of jobs) for (const operation of operations) this.#leaveOutIfSlow(job, operation)
     const ready = new Set(await this.#preparations.prepare(jobs.filter(({ ended }) => !ended)))
     const due = calls
@@ -144,7 +158,7 @@ export class WriteBatcher {
       .filter((call) => call.jobs.length > 0)
     this.#giveBackUnused(needs, due)
     for (const call of due) for (const job of call.jobs) job.callBegins()
-    await inParallel(due, callsInParallel, (call) => sendIsolating(call.jobs, this.#isolationOf(call)))
+    await inParallel(due, this.#slots.limitOf(lane), (call) => sendIsolating(call.jobs, this.#isolationOf(call)))
   }
 
   /** What became slow while the job waited must not lead to a promise to write. */

@@ -5,13 +5,16 @@ export type Pair = readonly [key: string, value: string]
 export type Operation = 'set' | 'remove'
 export const operations: readonly Operation[] = ['set', 'remove']
 
-/** What is written to one disk, in a fixed order. */
-export type Write = Readonly<Record<Operation, readonly Pair[]>>
+/** Pairs by their name, in order of it. */
+export type Pairs = ReadonlyMap<string, Pair>
+
+/** What is written to one disk. */
+export type Write = Readonly<Record<Operation, Pairs>>
 
 /** Writes that are equal but for their disk. */
 export interface WriteGroup<Job> {
   readonly write: Write
-  readonly jobs: readonly Job[]
+  readonly jobs: ReadonlySet<Job>
 }
 
 export interface WriteCall<Job> {
@@ -22,167 +25,226 @@ export interface WriteCall<Job> {
 
 export interface WriteLimits {
   readonly idsPerCall: number
-  /** Calls of one operation that may belong together: a disk that needs several waits for all of them. */
+  /** Calls of one operation that may leave together: a disk that needs several waits for all of them. */
   readonly callsAtOnce: Readonly<Record<Operation, number>>
 }
 
-/** Ordering and counting grow with the number of distinct writes; the oldest this many are looked at. */
-const groupsLookedAt = 1000
+/** How many groups like the leading one are weighed; the cost grows with their square. */
+const groupsWeighed = 500
+
+// A NUL cannot occur in a tag.
+const insidePair = '\0'
+const betweenPairs = '\0\0'
+
+export function namedPairs(pairs: readonly Pair[]): Pairs {
+  const named = pairs.map((pair) => [pair.join(insidePair), pair] as const)
+  return new Map(named.sort(([a], [b]) => compare(a, b)))
+}
+
+/** Equal for equal pairs, and for no others. */
+export function nameOfAll(pairs: Pairs): string {
+  return [...pairs.keys()].join(betweenPairs)
+}
 
 /**
  * Chooses what leaves with the leading group: itself alone, or together with groups that are like it, where sending
- * shared tags once for all of them costs fewer calls. `groups` are in order of age and hold the leading one.
+ * shared tags once for all of them costs fewer calls. The leading group is one of `groups`.
  */
 export function chooseWrites<Job>(
   groups: Iterable<WriteGroup<Job>>,
   leading: WriteGroup<Job>,
   limits: WriteLimits,
 ): readonly WriteCall<Job>[] {
-  const alone = cheapestCalls([{ ...leading, jobs: leading.jobs.slice(0, limits.idsPerCall) }], limits.idsPerCall)
-  let window = alike(groups, leading, limits.idsPerCall)
+  const { idsPerCall } = limits
+  let window = neighbours(relatives(groups, leading), leading, idsPerCall)
   while (window.length > 1) {
-    const calls = cheapestCalls(window, limits.idsPerCall)
-    if (calls.length < apart(window) && fits(calls, limits)) return calls
+    const calls = cheapestCalls(window, idsPerCall)
+    if (calls.length < callsApart(window) && fits(calls, limits)) return calls
     window = window.slice(0, Math.floor(window.length / 2))
   }
-  return alone
+  return cheapestCalls([{ ...leading, jobs: new Set([...leading.jobs].slice(0, idsPerCall)) }], idsPerCall)
 }
 
 /**
- * The cheapest of three ways, and of what lies between: a call for each distinct write; a call for each tag; or the tags
- * that many writes share first and then what remains, by equal remainders. Of equals the one that needs the fewest
- * calls for a disk.
+ * The cheapest of several ways: a call for each distinct write; a call for each tag, with whatever all its disks have in
+ * common besides; or that for the tags which many writes share, and then what remains, by equal remainders. Of equals
+ * the one that needs the fewest calls for a disk.
  */
 export function cheapestCalls<Job>(groups: readonly WriteGroup<Job>[], idsPerCall: number): readonly WriteCall<Job>[] {
   return operations.flatMap((operation) => {
-    const concerned = groups.filter(({ write }) => write[operation].length > 0)
-    if (concerned.length === 0) return []
-    const occurrences = countPairs(concerned, operation)
-    let best = callsWhereShared(concerned, operation, () => false)
-    for (let atLeast = concerned.length; atLeast >= 1; atLeast = Math.floor(atLeast / 2)) {
-      const calls = callsWhereShared(concerned, operation, (pair) => (occurrences.get(pairName(pair)) ?? 0) >= atLeast)
+    const concerned = groups.filter(({ write }) => write[operation].size > 0)
+    const holders = holdersByPair(concerned, operation)
+    let best = callsSharing(concerned, operation, [])
+    for (let atLeast = concerned.length; atLeast >= 1 && concerned.length > 1; atLeast = Math.floor(atLeast / 2)) {
+      const shared = [...holders].filter(([, members]) => members.length >= atLeast)
+      const calls = callsSharing(concerned, operation, shared)
       if (countCalls(calls, idsPerCall) < countCalls(best, idsPerCall)) best = calls
     }
     return best.flatMap((call) => inChunks(call, idsPerCall))
   })
 }
 
-function callsWhereShared<Job>(
+/**
+ * Calls for the shared tags, rarest first: the call for a rare tag takes along what all of its disks have in common, so
+ * that the common ones have fewer left to serve. Then the remainders. `shared` holds the indexes of each pair's groups.
+ */
+function callsSharing<Job>(
   groups: readonly WriteGroup<Job>[],
   operation: Operation,
-  isShared: (pair: Pair) => boolean,
+  shared: readonly (readonly [name: string, members: readonly number[]])[],
 ): WriteCall<Job>[] {
-  const membersByPair = new Map<string, { readonly pair: Pair; readonly members: number[] }>()
-  const remainders = new Map<string, { readonly pairs: readonly Pair[]; readonly members: number[] }>()
-  groups.forEach(({ write }, index) => {
-    const remainder: Pair[] = []
-    for (const pair of write[operation]) {
-      if (isShared(pair)) appendMember(membersByPair, pairName(pair), { pair, members: [] }, index)
-      else remainder.push(pair)
-    }
-    if (remainder.length > 0) {
-      appendMember(remainders, writeName(remainder), { pairs: remainder, members: [] }, index)
-    }
-  })
-  // Tags that always come together travel together.
-  const bundles = new Map<string, { readonly pairs: Pair[]; readonly members: number[] }>()
-  for (const { pair, members } of membersByPair.values()) {
-    const name = members.join()
-    const bundle = bundles.get(name) ?? { pairs: [], members }
-    bundle.pairs.push(pair)
-    bundles.set(name, bundle)
+  const left = groups.map(({ write }) => new Map(write[operation]))
+  const calls: WriteCall<Job>[] = []
+  const addCall = (members: readonly number[], pairs: Pairs) => {
+    calls.push({
+      operation,
+      pairs: [...pairs.values()],
+      jobs: members.flatMap((index) => Array.from(groups[index]?.jobs ?? [])),
+    })
+    for (const index of members) for (const name of pairs.keys()) left[index]?.delete(name)
   }
-  return [...bundles.values(), ...remainders.values()].map(({ pairs, members }) => ({
-    operation,
-    pairs,
-    jobs: members.flatMap((index) => groups[index]?.jobs ?? []),
-  }))
+  for (const [name, holders] of shared.toSorted(([, a], [, b]) => a.length - b.length)) {
+    const members = holders.filter((index) => left[index]?.has(name))
+    const [first, ...others] = members
+    if (first === undefined) continue
+    const common = [...(left[first] ?? [])].filter(([name]) => others.every((index) => left[index]?.has(name)))
+    addCall(members, new Map(common))
+  }
+  for (const { members, pairs } of equalOnes(left)) addCall(members, pairs)
+  return calls
 }
 
-function appendMember<Entry extends { readonly members: number[] }>(
-  entries: Map<string, Entry>,
-  name: string,
-  fresh: Entry,
-  index: number,
-): void {
-  const entry = entries.get(name) ?? fresh
-  entry.members.push(index)
-  entries.set(name, entry)
+function equalOnes(left: readonly Pairs[]): readonly { readonly pairs: Pairs; readonly members: number[] }[] {
+  const found = new Map<string, { readonly pairs: Pairs; readonly members: number[] }>()
+  left.forEach((pairs, index) => {
+    if (pairs.size === 0) return
+    const name = nameOfAll(pairs)
+    const entry = found.get(name) ?? { pairs: new Map(pairs), members: [] }
+    entry.members.push(index)
+    found.set(name, entry)
+  })
+  return [...found.values()]
+}
+
+function holdersByPair(groups: readonly WriteGroup<unknown>[], operation: Operation): Map<string, number[]> {
+  const holders = new Map<string, number[]>()
+  groups.forEach(({ write }, index) => {
+    for (const name of write[operation].keys()) {
+      const members = holders.get(name) ?? []
+      members.push(index)
+      holders.set(name, members)
+    }
+  })
+  return holders
 }
 
 /**
- * The leading group, then those whose writes resemble it most, as far as one call's ids go. Resemblance: pairs in order
- * of how common they are, most common first, then by name; neighbours in that order share long beginnings.
+ * The groups to be weighed with the leading one: where there are too many, those that share a tag with it, a rare one
+ * first. It is among them.
  */
-function alike<Job>(
-  groups: Iterable<WriteGroup<Job>>,
+function relatives<Job>(groups: Iterable<WriteGroup<Job>>, leading: WriteGroup<Job>): readonly WriteGroup<Job>[] {
+  const all = [...groups]
+  const counts = countPairsOf(leading.write, all)
+  if (needsOwnCalls(leading.write, counts)) return [leading]
+  if (all.length <= groupsWeighed) return all
+  const ranked = all.flatMap((group) => {
+    const rank = group === leading ? 0 : rarestShared(group.write, counts)
+    return rank === undefined ? [] : [{ group, rank }]
+  })
+  return ranked
+    .sort((a, b) => a.rank - b.rank)
+    .slice(0, groupsWeighed)
+    .map(({ group }) => group)
+}
+
+/**
+ * The leading group and what comes after it, as far as one call's ids go, in an order that brings together what shares
+ * rare tags: by the names of each write's pairs, rarest first.
+ */
+function neighbours<Job>(
+  groups: readonly WriteGroup<Job>[],
   leading: WriteGroup<Job>,
   idsPerCall: number,
-): WriteGroup<Job>[] {
-  const candidates = oldest(groups)
-  if (!candidates.includes(leading)) candidates.push(leading)
-  const common = { set: countPairs(candidates, 'set'), remove: countPairs(candidates, 'remove') }
-  if (needsOwnCalls(leading.write, common)) return [leading]
-  const named = candidates
-    .filter(({ write }) => !needsOwnCalls(write, common))
-    .map((group) => ({ group, name: likenessName(group.write, common) }))
-  named.sort((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)))
-  const start = named.findIndex(({ group }) => group === leading)
+): readonly WriteGroup<Job>[] {
+  const counts = countPairs(groups)
+  const ordered = groups
+    .filter(({ write }) => !needsOwnCalls(write, counts))
+    .map((group) => ({ group, name: rarestFirst(group.write, counts) }))
+    .sort((a, b) => compare(a.name, b.name))
+  const start = ordered.findIndex(({ group }) => group === leading)
   const window: WriteGroup<Job>[] = []
   let ids = 0
-  for (const { group } of [...named.slice(start), ...named.slice(0, start)]) {
-    ids += group.jobs.length
+  for (const { group } of [...ordered.slice(start), ...ordered.slice(0, start)]) {
+    ids += group.jobs.size
     if (ids > idsPerCall) break
     window.push(group)
   }
   return window
 }
 
-function oldest<Job>(groups: Iterable<WriteGroup<Job>>): WriteGroup<Job>[] {
-  const found: WriteGroup<Job>[] = []
-  for (const group of groups) {
-    if (found.length >= groupsLookedAt) break
-    found.push(group)
-  }
-  return found
-}
-
 type PairCounts = Readonly<Record<Operation, ReadonlyMap<string, number>>>
 
-/** A tag that no other write has needs a call of its own, which can carry all the rest: company would save nothing. */
-function needsOwnCalls(write: Write, common: PairCounts): boolean {
-  return operations.every(
-    (operation) =>
-      write[operation].length === 0 || write[operation].some((pair) => common[operation].get(pairName(pair)) === 1),
-  )
-}
-
-function likenessName(write: Write, common: PairCounts): string {
-  return operations
-    .map((operation) => {
-      const names = write[operation].map(pairName)
-      const count = (name: string) => common[operation].get(name) ?? 0
-      return names.sort((a, b) => count(b) - count(a) || (a < b ? -1 : 1)).join('\u0001')
-    })
-    .join('\u0002')
-}
-
-function countPairs(groups: readonly WriteGroup<unknown>[], operation: Operation): Map<string, number> {
-  const counts = new Map<string, number>()
+/** How many groups have each pair. */
+function countPairs(groups: readonly WriteGroup<unknown>[]): PairCounts {
+  const counts = { set: new Map<string, number>(), remove: new Map<string, number>() }
   for (const { write } of groups) {
-    for (const pair of write[operation]) counts.set(pairName(pair), (counts.get(pairName(pair)) ?? 0) + 1)
+    for (const operation of operations) {
+      for (const name of write[operation].keys()) counts[operation].set(name, (counts[operation].get(name) ?? 0) + 1)
+    }
   }
   return counts
 }
 
+/** The same for the pairs of one write alone. */
+function countPairsOf(write: Write, groups: readonly WriteGroup<unknown>[]): PairCounts {
+  const count = (operation: Operation) => {
+    const counts = new Map<string, number>()
+    for (const name of write[operation].keys()) {
+      let count = 0
+      for (const group of groups) if (group.write[operation].has(name)) count += 1
+      counts.set(name, count)
+    }
+    return counts
+  }
+  return { set: count('set'), remove: count('remove') }
+}
+
+/** A tag that no other write has needs a call of its own, which can carry all the rest: company would save nothing. */
+function needsOwnCalls(write: Write, counts: PairCounts): boolean {
+  return operations.every(
+    (operation) =>
+      write[operation].size === 0 || [...write[operation].keys()].some((name) => counts[operation].get(name) === 1),
+  )
+}
+
+function rarestShared(write: Write, counts: PairCounts): number | undefined {
+  let rarest: number | undefined
+  for (const operation of operations) {
+    for (const name of write[operation].keys()) {
+      const count = counts[operation].get(name)
+      if (count !== undefined && (rarest === undefined || count < rarest)) rarest = count
+    }
+  }
+  return rarest
+}
+
+function rarestFirst(write: Write, counts: PairCounts): string {
+  const names = operations.flatMap((operation) => {
+    const count = (name: string) => counts[operation].get(name) ?? 0
+    return [...write[operation].keys()].sort((a, b) => count(a) - count(b) || compare(a, b))
+  })
+  return names.join(betweenPairs)
+}
+
 /** Calls, if each of these groups went by itself. */
-function apart(groups: readonly WriteGroup<unknown>[]): number {
-  return groups.reduce((sum, { write }) => sum + Number(write.set.length > 0) + Number(write.remove.length > 0), 0)
+function callsApart(groups: readonly WriteGroup<unknown>[]): number {
+  return groups.reduce((sum, { write }) => sum + Number(write.set.size > 0) + Number(write.remove.size > 0), 0)
 }
 
 function fits(calls: readonly WriteCall<unknown>[], { callsAtOnce }: WriteLimits): boolean {
-  const sets = calls.filter(({ operation }) => operation === 'set').length
-  return sets <= callsAtOnce.set && calls.length - sets <= callsAtOnce.remove
+  return operations.every(
+    (operation) => calls.filter((call) => call.operation === operation).length <= callsAtOnce[operation],
+  )
 }
 
 function countCalls(calls: readonly WriteCall<unknown>[], idsPerCall: number): number {
@@ -197,11 +259,7 @@ function inChunks<Job>(call: WriteCall<Job>, idsPerCall: number): WriteCall<Job>
   return chunks
 }
 
-/** Equal for equal lists of pairs. A NUL cannot occur in a tag. */
-export function writeName(pairs: readonly Pair[]): string {
-  return pairs.map(pairName).join('\0\0')
-}
-
-function pairName([key, value]: Pair): string {
-  return `${key}\0${value}`
+function compare(a: string, b: string): number {
+  if (a === b) return 0
+  return a < b ? -1 : 1
 }

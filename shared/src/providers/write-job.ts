@@ -5,7 +5,7 @@ import type { Lane, WriteOptions } from './provider.ts'
 import type { ProviderErrorKind } from './provider-error.ts'
 import { ProviderError } from './provider-error.ts'
 import type { Operation, Pair, Write } from './write-grouping.ts'
-import { operations, writeName } from './write-grouping.ts'
+import { nameOfAll, namedPairs, operations } from './write-grouping.ts'
 
 export interface WriteJobInit {
   readonly disk: string
@@ -58,7 +58,7 @@ export class WriteJob implements QueuedJob {
   }
 
   get group(): string {
-    const name = `${writeName(this.#write.set)}\0\0\0${writeName(this.#write.remove)}`
+    const name = `${nameOfAll(this.#write.set)}\0\0\0${nameOfAll(this.#write.remove)}`
     return this.#alone ? `${name}\0\0\0${this.disk}` : name
   }
 
@@ -71,7 +71,7 @@ export class WriteJob implements QueuedJob {
   }
 
   needs(operation: Operation): boolean {
-    return this.#write[operation].length > 0
+    return this.#write[operation].size > 0
   }
 
   /** Shares no call with other disks. Only before it waits in a queue, as with `leaveOut`: its group changes. */
@@ -82,7 +82,7 @@ export class WriteJob implements QueuedJob {
   /** Gives up one operation, for this reason; ends where nothing is left to do. */
   leaveOut(operation: Operation, reason: ProviderError): void {
     this.#note(reason)
-    this.#write = { ...this.#write, [operation]: [] }
+    this.#write = { ...this.#write, [operation]: new Map() }
     if (this.kind === '') this.end()
   }
 
@@ -118,7 +118,7 @@ export class WriteJob implements QueuedJob {
     if (this.#error?.kind !== 'invalid' || !this.#removed || !this.needs('set')) return false
     this.#error = undefined
     this.#removed = false
-    this.#write = { ...this.#write, remove: [] }
+    this.#write = { ...this.#write, remove: new Map() }
     this.#alone = true
     return true
   }
@@ -159,18 +159,8 @@ const severity: Readonly<Record<ProviderErrorKind, number>> = {
 }
 
 function writeOf({ set, remove }: TagChanges): Write {
-  const removals = [...remove].flatMap(([key, values]) => [...new Set(values)].map((value): Pair => [key, value]))
-  return { set: sorted([...set]), remove: sorted(removals) }
-}
-
-/** Equal writes must get equal names, in whatever order they were planned. */
-function sorted(pairs: readonly Pair[]): readonly Pair[] {
-  return pairs.toSorted(([keyA, valueA], [keyB, valueB]) => compare(keyA, keyB) || compare(valueA, valueB))
-}
-
-function compare(a: string, b: string): number {
-  if (a === b) return 0
-  return a < b ? -1 : 1
+  const removals = [...remove].flatMap(([key, values]) => values.map((value): Pair => [key, value]))
+  return { set: namedPairs([...set]), remove: namedPairs(removals) }
 }
 
 function withOutcome(error: ProviderError, outcomeUnknown: boolean): ProviderError {

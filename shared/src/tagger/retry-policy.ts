@@ -118,7 +118,7 @@ export class RetryPolicy {
           ? { kind: 'again', afterMs: this.#notFound.when(key), hints: again }
           : this.#giveUp(key)
       case 'denied':
-        return { kind: 'again', afterMs: Math.max(failure.retryAfterMs ?? 0, this.#errorMs, deniedMs), hints: again }
+        return { kind: 'again', afterMs: failure.retryAfterMs ?? Math.max(this.#errorMs, deniedMs), hints: again }
       case 'invalid':
         // Written without a look: the disk may be full of somebody else's tags, which the next plan makes room for.
         if (!failure.observed) return { kind: 'again', afterMs: this.#conflicts.when(key), hints: again }

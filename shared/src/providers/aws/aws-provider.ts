@@ -40,6 +40,7 @@ export interface AwsProviderDeps {
   /** Protected keys that the user wants to write all the same. */
   readonly optedInKeys?: ReadonlySet<string> | undefined
   readonly credentials?: Ec2ApiOptions['credentials']
+  readonly proxyEnv?: Ec2ApiOptions['proxyEnv']
 }
 
 /** Loads the SDK; makes no call. Throws where no region is to be found. */

@@ -1,4 +1,4 @@
-import { Agent as HttpAgent } from 'node:http'
+import { Agent as HttpAgent, type AgentOptions } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import {
   CreateTagsCommand,
@@ -44,7 +44,11 @@ export interface Ec2ApiOptions {
   /** Where it is missing, AWS_ENDPOINT_URL_EC2, AWS_ENDPOINT_URL, then the region's own. */
   readonly endpoint?: string | undefined
   readonly credentials?: EC2ClientConfig['credentials']
+  /** HTTPS_PROXY, HTTP_PROXY and NO_PROXY, of either case; without it every connection is direct. */
+  readonly proxyEnv?: ProxyEnv | undefined
 }
+
+type ProxyEnv = NonNullable<AgentOptions['proxyEnv']>
 
 /** Throws where no region is to be found. Makes no call: credentials are looked for with the first one. */
 export async function createEc2Api(options: Ec2ApiOptions): Promise<Ec2Api> {
@@ -52,7 +56,7 @@ export async function createEc2Api(options: Ec2ApiOptions): Promise<Ec2Api> {
   const client = new EC2Client({
     // Pacing and retries are ours: two retry loops multiply.
     maxAttempts: 1,
-    requestHandler: requestHandlerOptions(),
+    requestHandler: requestHandlerOptions(options.proxyEnv),
     ...(region !== undefined && { region }),
     ...(endpoint !== undefined && { endpoint }),
     ...(credentials !== undefined && { credentials }),
@@ -61,8 +65,8 @@ export async function createEc2Api(options: Ec2ApiOptions): Promise<Ec2Api> {
 }
 
 /** One place where connections are made: few, kept open, since a TLS handshake costs more than the call. */
-function requestHandlerOptions(): NonNullable<EC2ClientConfig['requestHandler']> {
-  const pool = { keepAlive: true, maxSockets: 50 }
+function requestHandlerOptions(proxyEnv: ProxyEnv | undefined): NonNullable<EC2ClientConfig['requestHandler']> {
+  const pool = { keepAlive: true, maxSockets: 50, ...(proxyEnv !== undefined && { proxyEnv }) }
   return {
     httpAgent: new HttpAgent(pool),
     httpsAgent: new HttpsAgent(pool),

@@ -88,6 +88,7 @@ const neverSentCodes: ReadonlySet<string> = new Set([
   'EHOSTUNREACH',
   'ENETUNREACH',
   'ENOTFOUND',
+  'ERR_PROXY_TUNNEL',
 ])
 const connectionCodes: ReadonlySet<string> = new Set([
   ...neverSentCodes,
