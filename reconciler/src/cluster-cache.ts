@@ -65,7 +65,7 @@ export class CachedRecordWriter implements RecordWriter {
     this.#cache = cache
   }
 
-  async writeRecord(volume: Volume, applied: string, options: ClusterCallOptions): Promise<Volume> {
+  async writeRecord(volume: Volume, applied: string | (() => string), options: ClusterCallOptions): Promise<Volume> {
     const written = await this.#records.writeRecord(volume, applied, options)
     this.#cache.putVolume(written)
     return written

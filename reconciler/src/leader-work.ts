@@ -43,7 +43,7 @@ const lastSweepNote = 'k8s-cloud-tagger/last-sweep'
 /** A whole large cluster may wait at the start; keys are short. */
 const queueCapacity = 200_000
 /** Jobs that wait for their batch count, so this bounds how many disks can share a call. */
-const concurrency = 3000
+const concurrency = 4000
 /** A leader that lost its Lease has few seconds left before another one starts. */
 const stopGraceMs = 2000
 const syncCheckMs = 50

@@ -44,7 +44,8 @@ export class ClusterInHand implements ClusterReader, RecordWriter, EventSink {
     return this.volumes.get(name)
   }
 
-  async writeRecord(volume: Volume, applied: string): Promise<Volume> {
+  async writeRecord(volume: Volume, record: string | (() => string)): Promise<Volume> {
+    const applied = typeof record === 'string' ? record : record()
     const call = applied.includes('"intent"') ? 'open record' : 'settle record'
     this.#called(call)
     const stored = this.volumes.get(volume.name)

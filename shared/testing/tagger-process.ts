@@ -42,10 +42,11 @@ export class TaggerProcess {
         volume: (name) => this.#step('get volume', () => cluster.volume(name)),
       },
       records: {
-        writeRecord: (volume, applied) =>
-          this.#step(applied.includes('"intent"') ? 'open record' : 'settle record', () =>
-            cluster.writeRecord(volume, applied),
-          ),
+        writeRecord: (volume, record) => {
+          const applied = typeof record === 'string' ? record : record()
+          const name = applied.includes('"intent"') ? 'open record' : 'settle record'
+          return this.#step(name, () => cluster.writeRecord(volume, applied))
+        },
       },
       provider: this.#mortal(cloud),
       events: { record: (claim, event) => void (this.#dead || cluster.record(claim, event)) },

@@ -5,6 +5,7 @@ export interface ApiRequest {
   readonly path: string
   readonly query?: ApiQuery
   /** Sent as JSON. */
+  /** A function is called when the request leaves. */
   readonly body?: unknown
   readonly contentType?: string
   /** Milliseconds until the call is given up; the transport's own limit where it is not set. */

@@ -33,27 +33,28 @@ export class JsonPatchRecordWriter implements RecordWriter {
     this.#api = deps.api
   }
 
-  async writeRecord(volume: Volume, applied: string, options: ClusterCallOptions): Promise<Volume> {
+  async writeRecord(volume: Volume, applied: string | (() => string), options: ClusterCallOptions): Promise<Volume> {
     const identity = identityTests(volume)
-    const intoMap: PatchOperation[] = [
+    const value = () => (typeof applied === 'string' ? applied : applied())
+    const intoMap = (): PatchOperation[] => [
       ...identity,
       test(appliedPath, volume.applied ?? null),
-      { op: 'add', path: appliedPath, value: applied },
+      { op: 'add', path: appliedPath, value: value() },
     ]
     try {
       return await this.#patch(volume, intoMap, options)
     } catch (error) {
       if (!isConflict(error) || hasAnnotations(volume)) throw error
     }
-    const withMap: PatchOperation[] = [
+    const withMap = (): PatchOperation[] => [
       ...identity,
       test(annotationsPath, null),
-      { op: 'add', path: annotationsPath, value: { [appliedAnnotation]: applied } },
+      { op: 'add', path: annotationsPath, value: { [appliedAnnotation]: value() } },
     ]
     return this.#patch(volume, withMap, options)
   }
 
-  async #patch(volume: Volume, body: readonly PatchOperation[], options: ClusterCallOptions): Promise<Volume> {
+  async #patch(volume: Volume, body: () => readonly PatchOperation[], options: ClusterCallOptions): Promise<Volume> {
     const path = volumePath(volume.name)
     const object = await this.#api.call({ method: 'PATCH', path, body, contentType: jsonPatchType }, options)
     return decodedOrThrow(decodeVolume(object), path)

@@ -15,6 +15,8 @@ export interface Preparable {
 
 /** One slow answer must not keep a thousand others from leaving. */
 const waitMs = 2000
+/** A thousand answers take their time: an API server on two busy cores gives 250 and more a second. */
+const waitPerMemberMs = 4
 /** After this a member that never answers is given up, so that its worker is free. */
 const lateForMs = 30_000
 
@@ -62,7 +64,10 @@ export class Preparations<Member extends Preparable> {
     if (answers.length === 0) return
     const wait = new AbortController()
     this.#waits.add(wait)
-    await Promise.race([Promise.all(answers), pause(this.#clock, waitMs, wait.signal)])
+    await Promise.race([
+      Promise.all(answers),
+      pause(this.#clock, waitMs + waitPerMemberMs * answers.length, wait.signal),
+    ])
     this.#waits.delete(wait)
     wait.abort()
     for (const member of asked) if (member.deadlineMs === undefined && !member.ended) this.#leaveBehind(member)

@@ -68,10 +68,22 @@ export class DiskPass {
     this.#deps = deps
     this.#input = input
     this.#basis = recordBasis(input.volume, input.disk)
-    this.#record = ownRecord(this.#basis)
+    this.#record = this.#answeredRecord(ownRecord(this.#basis))
     const { tags, problems } = deps.provider.normalize(desiredTags({ claim: input.claim }))
     this.#wish = tags
     this.#problems = problems
+  }
+
+  /** The annotation still shows an intent that came to nothing: others would wait for it, so it has to be closed. */
+  #hasIdleIntent(): boolean {
+    return ownRecord(this.#basis)?.intent !== this.#record?.intent
+  }
+
+  /** An intent of ours of which every call was refused or never sent: as if it had not been opened. */
+  #answeredRecord(record: AppliedRecord | undefined): AppliedRecord | undefined {
+    const { answered, identity } = this.#deps
+    if (record?.intent?.by !== identity || !answered.has(this.#input.volume.uid)) return record
+    return { ...record, intent: undefined }
   }
 
   async run(): Promise<Outcome> {
@@ -94,7 +106,7 @@ export class DiskPass {
   /** The record says that the disk is right already, and nothing speaks against it: no call to any cloud is due. */
   get isRecorded(): boolean {
     const record = this.#record
-    if (this.#input.driftSuspected) return false
+    if (this.#input.driftSuspected || this.#hasIdleIntent()) return false
     if (record === undefined) return this.#basis.kind === 'none' && this.#wish.size === 0
     return record.claimUid === this.#input.claim.uid && fulfils(record, this.#wish)
   }
@@ -137,9 +149,10 @@ export class DiskPass {
     const hold = this.#hold()
     let opened: Volume | undefined
     const beforeSend = async () => {
-      const sendByMs = this.#deps.clock.monotonicMs() + this.#deps.timing.sendWindowMs
-      if (this.#basis.kind !== 'unreadable') opened = await this.#open(plan, hold)
-      return sendByMs
+      if (this.#basis.kind === 'unreadable') return this.#sendByMs()
+      const intent = await this.#open(plan, hold)
+      opened = intent.volume
+      return intent.sendByMs
     }
     try {
       const writing = provider.applyChanges(disk, plan.changes, observed, { ...call, beforeSend })
@@ -158,18 +171,26 @@ export class DiskPass {
     return { kind: 'tagged', changes: plan.changes, ...this.#recheck(hold) }
   }
 
-  async #open(plan: Plan, hold: Hold | undefined): Promise<Volume> {
+  async #open(plan: Plan, hold: Hold | undefined): Promise<{ readonly volume: Volume; readonly sendByMs: number }> {
     const { records, clock, identity, timing, answered } = this.#deps
     const { claim, volume, disk, cluster } = this.#input
-    const nowMs = clock.wallMs()
-    const record = this.#record ?? emptyRecord(claim, volume, disk, nowMs)
-    const untilMs = Math.max(nowMs + intentLifetimeMs(timing), hold?.untilMs ?? 0)
+    const record = this.#record ?? emptyRecord(claim, volume, disk, clock.wallMs())
     // An expired intent of somebody else may have left any of its values on the disk, so they stay ours until settled.
     const touched = uniteAll(record.intent?.touched, plan.touched)
-    const intended: AppliedRecord = { ...record, claimUid: claim.uid, intent: { by: identity, untilMs, touched } }
-    const opened = await records.writeRecord(volume, serializeRecord(intended), cluster)
+    let sendByMs = this.#sendByMs()
+    // Both deadlines count from when the call leaves: it may have waited its turn behind a thousand others.
+    const intended = () => {
+      sendByMs = this.#sendByMs()
+      const untilMs = Math.max(clock.wallMs() + intentLifetimeMs(timing), hold?.untilMs ?? 0)
+      return serializeRecord({ ...record, claimUid: claim.uid, intent: { by: identity, untilMs, touched } })
+    }
+    const opened = await records.writeRecord(volume, intended, cluster)
     answered.delete(volume.uid)
-    return opened
+    return { volume: opened, sendByMs }
+  }
+
+  #sendByMs(): number {
+    return this.#deps.clock.monotonicMs() + this.#deps.timing.sendWindowMs
   }
 
   /** What the record has to say when an answer other than success came back. */
@@ -184,7 +205,16 @@ export class DiskPass {
       if (kind === 'denied' || kind === 'invalid' || kind === 'not-found') this.#withdraw(opened)
       else this.#deps.answered.add(opened.uid)
     }
-    return { kind: 'cloud-failure', reason: kind, code, message, retryAfterMs, observed, claim: this.#input.claim }
+    return {
+      kind: 'cloud-failure',
+      reason: kind,
+      code,
+      message,
+      retryAfterMs,
+      outcomeUnknown,
+      observed,
+      claim: this.#input.claim,
+    }
   }
 
   #withdraw(opened: Volume): void {
@@ -195,7 +225,7 @@ export class DiskPass {
 
   #hold(): Hold | undefined {
     const intent = this.#record?.intent
-    if (intent === undefined || this.#deps.answered.has(this.#input.volume.uid)) return undefined
+    if (intent === undefined) return undefined
     return intent.untilMs > this.#deps.clock.wallMs() ? intent : undefined
   }
 
@@ -225,6 +255,7 @@ export class DiskPass {
     const record = this.#record
     if (record === undefined) return this.#basis.kind === 'none' && plan.settled.size === 0 && plan.left.size === 0
     if (record.claimUid !== this.#input.claim.uid || (record.intent !== undefined && hold === undefined)) return false
+    if (this.#hasIdleIntent()) return false
     return sameMaps(record.settled, plan.settled) && sameMaps(record.left, plan.left)
   }
 

@@ -11,9 +11,12 @@ export interface IntentTiming {
   readonly lateWindowMs: number
 }
 
-/** Clouds answer within seconds or not at all: three time-outs more is what an abandoned call gets to land in. */
+/**
+ * Clouds answer within seconds or not at all: three time-outs more is what an abandoned call gets to land in. As many pass
+ * at most between an intent and the last call for it, which is what a thousand intents of one batch and its splitting take.
+ */
 export function intentTiming(callTimeoutMs: number): IntentTiming {
-  return { sendWindowMs: callTimeoutMs, callTimeoutMs, lateWindowMs: 3 * callTimeoutMs }
+  return { sendWindowMs: 3 * callTimeoutMs, callTimeoutMs, lateWindowMs: 3 * callTimeoutMs }
 }
 
 export function intentLifetimeMs(timing: IntentTiming): number {

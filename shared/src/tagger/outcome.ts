@@ -29,6 +29,8 @@ export interface CloudFailure {
   readonly code: string | undefined
   readonly message: string
   readonly retryAfterMs: number | undefined
+  /** Whether the disk may have changed all the same. */
+  readonly outcomeUnknown: boolean
   /** Whether the disk was read in this pass: what a cloud refuses without a look deserves one. */
   readonly observed: boolean
   /** Undefined where the failure came before the claim was known. */

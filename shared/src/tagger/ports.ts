@@ -25,9 +25,10 @@ export interface RecordWriter {
   /**
    * Replaces our annotation on this volume, provided that the volume's uid, its claimRef's uid and the annotation's
    * present value are still those of `volume`; otherwise 'conflict', or 'not-found' where the volume is gone.
-   * Resolves to the volume as it is now.
+   * Resolves to the volume as it is now. A function is asked for the record when the call leaves, so that a time in it is
+   * not older than that.
    */
-  writeRecord(volume: Volume, applied: string, options: ClusterCallOptions): Promise<Volume>
+  writeRecord(volume: Volume, applied: string | (() => string), options: ClusterCallOptions): Promise<Volume>
 }
 
 export interface ClaimEvent {

@@ -110,7 +110,11 @@ export class RetryPolicy {
     switch (failure.reason) {
       case 'throttled':
       case 'unavailable':
-        return { kind: 'again', afterMs: Math.max(failure.retryAfterMs ?? 0, this.#errors.when(key)), hints: again }
+        return {
+          kind: 'again',
+          afterMs: Math.max(failure.retryAfterMs ?? 0, this.#errors.when(key)),
+          hints: failure.outcomeUnknown ? again : hints,
+        }
       case 'conflict':
         return { kind: 'again', afterMs: this.#conflicts.when(key), hints: again }
       case 'not-found':
@@ -150,7 +154,10 @@ export class RetryPolicy {
   }
 }
 
-/** The other process's intent shows that it knows of the change: nobody missed it. */
+/**
+ * The other process's intent shows that it knows of the change: nobody missed it. If it has settled by then, its record
+ * answers without a read; if not, the open intent asks for one by itself.
+ */
 function afterBusy(hints: Hints): Hints {
-  return { ...hints, observe: true, expectWebhook: false }
+  return { ...hints, expectWebhook: false }
 }

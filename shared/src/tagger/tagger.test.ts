@@ -235,7 +235,7 @@ describe('the path', () => {
       expect(tags()).to.deep.equal({ team: 'core' })
       expect(again).to.have.property('kind', 'in-sync')
       expect(record()?.intent).to.not.equal(undefined)
-      await clock.step(60_000)
+      await clock.step(75_000)
       await app.pass(claim.key, { observe: true })
       expect(record()?.intent).to.equal(undefined)
       expect(record()?.settled.get('team')).to.deep.equal({ value: 'core', before: false })
@@ -267,6 +267,21 @@ describe('the path', () => {
     })
   })
 
+  it('closes an intent that came to nothing when its label is taken back', async () => {
+    const { cluster, cloud, claim, app, record } = start()
+    await app.pass(claim.key)
+    cluster.label(claim, { team: 'infra' })
+    cloud.failNext(new ProviderError('throttled', 'slow'), { method: 'applyChanges' })
+    await app.pass(claim.key)
+    expect(record()?.intent).to.not.equal(undefined)
+    cluster.label(claim, { team: 'core' })
+
+    expect(await app.pass(claim.key)).to.deep.equal({ kind: 'in-sync' })
+
+    expect(record()?.intent).to.equal(undefined)
+    expect(cloud.calls.getTags).to.equal(1)
+  })
+
   describe('with two processes', () => {
     it('leaves a disk alone while the other has announced a change, and takes over after its deadline', async () => {
       const { cloud, claim, app, process, tags, clock } = start()
@@ -276,8 +291,8 @@ describe('the path', () => {
 
       const busy = await other.pass(claim.key)
 
-      expect(busy).to.deep.equal({ kind: 'busy', by: 'pod-a', retryAfterMs: 50_500 })
-      await clock.step(50_500)
+      expect(busy).to.deep.equal({ kind: 'busy', by: 'pod-a', retryAfterMs: 70_500 })
+      await clock.step(70_500)
       expect(await other.pass(claim.key, { observe: true })).to.have.property('kind', 'tagged')
       expect(tags()).to.deep.equal({ team: 'core' })
     })
@@ -300,7 +315,7 @@ describe('the path', () => {
       await clock.step(25_000)
       cloud.setByHand(disk, 'team', 'core')
 
-      await clock.step(60_000)
+      await clock.step(75_000)
       await other.pass(claim.key, { observe: true })
 
       expect(tags()).to.deep.equal({})
@@ -361,7 +376,7 @@ describe('the path', () => {
             const next = process({ identity: successor })
             const first = await next.pass(claim.key, { observe: true })
             if (first !== 'killed' && first.kind === 'busy') await clock.step(first.retryAfterMs)
-            else await clock.step(60_000)
+            else await clock.step(75_000)
             await next.pass(claim.key, { observe: true })
 
             expect(tags()).to.deep.equal(wish)

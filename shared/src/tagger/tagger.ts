@@ -146,5 +146,6 @@ function failure(error: unknown): Outcome {
     return { kind: 'cluster-failure', reason: error.kind, message: error.message, retryAfterMs: error.retryAfterMs }
   }
   const { kind, code, message, retryAfterMs } = asProviderError(error)
-  return { kind: 'cloud-failure', reason: kind, code, message, retryAfterMs, observed: false }
+  // Only reads fail outside the writing step, and a read changes nothing.
+  return { kind: 'cloud-failure', reason: kind, code, message, retryAfterMs, outcomeUnknown: false, observed: false }
 }
