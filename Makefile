@@ -54,7 +54,7 @@ demo: bundle ## Watch the product work, without a cluster and without a cloud (M
 	@exec $(NODE) e2e/demo/main.ts $(if $(MANIFESTS),--manifests "$(MANIFESTS)")
 
 .PHONY: e2e
-e2e: bundle ## Test on a real Kubernetes API (Linux, root, Go, Python 3; or E2E_KUBECONFIG)
+e2e: bundle ## Test on a real Kubernetes API (Linux, Go, Python 3; or E2E_KUBECONFIG)
 	@exec $(NODE) e2e/src/run.ts
 
 .PHONY: clean

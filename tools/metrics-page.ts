@@ -14,8 +14,8 @@ export async function metricsPage(): Promise<string> {
 
 # Metrics
 
-Both programs serve \`/metrics\` on port 8080. Every metric is there from the start, at zero. Those that only one of the
-programs has anything to say about stay at zero in the other. What to do about them: [operations.md](operations.md).
+Both programs serve \`/metrics\` on port 8080. Every metric is there from the start; those with labels show
+their usual values at zero. Those that only one of the programs has anything to say about stay at zero in the other. What to do about them: [operations.md](operations.md).
 
 | name | type | labels | meaning |
 | --- | --- | --- | --- |

@@ -13,6 +13,8 @@ export interface DriftSweepDeps extends DriftRules {
   readonly clock: Clock
   /** Keys that wait for a worker. */
   readonly backlog: () => number
+  /** A live change of it waits, possibly for the webhook to do it: the sweep must not overtake it. */
+  readonly isOnItsWay: (key: ClaimKey) => boolean
   /** Sends a key down the path with the disk to be read. */
   readonly repair: (key: ClaimKey) => void
 }
@@ -62,28 +64,28 @@ export class DriftSweep {
     const readAtMs = clock.wallMs()
     const byDisk = new Map<string, ClaimKey[]>()
     for (const key of keys) {
-      const known = this.#known(key)
-      if (known === undefined || !isComparable(known, readAtMs, this.#deps)) continue
-      byDisk.set(known.disk.id, [...(byDisk.get(known.disk.id) ?? []), key])
+      const known = this.#comparable(key, readAtMs)
+      if (known !== undefined) byDisk.set(known.disk.id, [...(byDisk.get(known.disk.id) ?? []), key])
     }
     const disks = [...byDisk.keys()].map((id) => ({ id }))
     if (disks.length === 0) return
     for await (const { disk, observed } of provider.listTags(disks, { signal, lane: 'bulk' })) {
       for (const key of byDisk.get(disk.id) ?? []) {
         // As it is now: the claim may have changed while the pages came in.
-        const known = this.#known(key)
-        if (known === undefined || known.disk.id !== disk.id || !isComparable(known, readAtMs, this.#deps)) continue
-        yield { key, drifted: hasDrifted(known, observed.tags, this.#deps) }
+        const known = this.#comparable(key, readAtMs)
+        if (known?.disk.id === disk.id) yield { key, drifted: hasDrifted(known, observed.tags, this.#deps) }
       }
     }
   }
 
-  #known(key: ClaimKey): DriftInput | undefined {
-    const { cache, cloud } = this.#deps
+  #comparable(key: ClaimKey, readAtMs: number): DriftInput | undefined {
+    const { cache, cloud, isOnItsWay } = this.#deps
+    if (isOnItsWay(key)) return undefined
     const claim = cache.claimNow(key)
     const volume = claim?.volumeName === undefined ? undefined : cache.volumeNow(claim.volumeName)
     const resolution = resolveDisk(claim, volume, cloud)
-    return resolution.kind === 'ready' ? resolution : undefined
+    if (resolution.kind !== 'ready') return undefined
+    return isComparable(resolution, readAtMs, this.#deps) ? resolution : undefined
   }
 
   async #backlogGone(signal: AbortSignal): Promise<void> {

@@ -26,6 +26,8 @@ export interface LeaderWorkDeps {
   readonly logger: Logger
   readonly metrics: Metrics
   readonly identity: string
+  /** The program's own. */
+  readonly namespace: string
   readonly cache: ClusterCache
   readonly sources: Sources
   readonly board: ClaimBoard
@@ -100,7 +102,8 @@ export class LeaderWork {
 
   #openDoor({ queue }: TaggingLine): () => void {
     const { config, clock, sources, board, metrics } = this.#deps
-    const excluded = new Set(config.webhook.excludedNamespaces)
+    // Its own namespace is always left out of the webhook's, or the two would wait for each other.
+    const excluded = new Set([...config.webhook.excludedNamespaces, this.#deps.namespace])
     const door = queueDoor({
       clock,
       add: (key, hints, delayMs) => {
@@ -122,6 +125,7 @@ export class LeaderWork {
       cloud: config.cloudProvider,
       clock,
       backlog: () => queue.readyCount,
+      isOnItsWay: (key) => queue.has(key),
       repair: (key) => void queue.add(key, { lane: 'bulk', observe: true }),
     })
     return new SweepSchedule({

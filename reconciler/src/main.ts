@@ -26,7 +26,7 @@ async function start({ config, logger, env, identity, namespace }: ProgramContex
     instance: identity,
     normalEvents: config.events.normal,
   })
-  const provider = providerFor('reconciler', { ...outside, config })
+  const provider = providerFor('reconciler', { ...outside, config, env })
   // Built anew for each term; once now, so that a wrong setting ends the start and not the first term.
   const probe = await provider({ readsToCome: () => 0, writesToCome: () => 0 })
   const scope = probe.scopeOf({ id: '' })
@@ -48,6 +48,7 @@ async function start({ config, logger, env, identity, namespace }: ProgramContex
     ...outside,
     config,
     identity,
+    namespace,
     cache,
     sources,
     board,

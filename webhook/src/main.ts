@@ -13,11 +13,13 @@ import { showLine, workersCheck } from '@k8s-cloud-tagger/shared/tagger/line-hea
 import { PassMetrics } from '@k8s-cloud-tagger/shared/tagger/pass-metrics.ts'
 import { createTaggingLine } from '@k8s-cloud-tagger/shared/tagger/tagging-line.ts'
 import { jobIntake } from './job-intake.ts'
-import { drainMs, WebhookService } from './webhook-service.ts'
+import { WebhookService } from './webhook-service.ts'
 
 /** More would not fit the memory that a webhook is given; what is refused is left to the reconciler. */
 const queueCapacity = 20_000
 const concurrency = 1000
+/** How long passes that are under way get once nothing more comes in: twice this and the drain fit into five seconds. */
+const stopGraceMs = 600
 
 async function start({ config, logger, env, identity }: ProgramContext): Promise<StopProgram> {
   const metrics = createMetrics({ version, program: 'webhook' })
@@ -44,7 +46,7 @@ async function start({ config, logger, env, identity }: ProgramContext): Promise
     events: cluster.events,
     observer: new PassMetrics(metrics),
     handOverAfterMs: config.reconciler.enabled ? durationMs(config.reconciler.headStart) : undefined,
-    provider: providerFor('webhook', { config, clock, random, logger, metrics }),
+    provider: providerFor('webhook', { config, clock, random, logger, metrics, env }),
   })
   const service = new WebhookService({
     config: config.webhook,
@@ -81,8 +83,9 @@ async function start({ config, logger, env, identity }: ProgramContext): Promise
 
   return async () => {
     service.drain()
-    // Callers that come on kept connections are told to close them; nobody is refused meanwhile.
-    await Promise.all([service.closeAfterDrain(), line.stop(drainMs)])
+    // Nobody is refused meanwhile, and what comes in is still done.
+    await service.closeAfterDrain()
+    await line.stop(stopGraceMs)
     await cluster.events.close(500)
     health.close()
     await cluster.connection.close()

@@ -14,6 +14,8 @@ import { CertificateWatcher } from './tls/certificate-watcher.ts'
 
 /** How long a stopping webhook goes on serving, in milliseconds: until endpoints have forgotten it, as far as it can wait. */
 export const drainMs = 2000
+/** How long requests that are still on their way get after that. */
+const closeMs = 500
 
 export interface WebhookServiceDeps {
   readonly config: Config['webhook']
@@ -81,7 +83,9 @@ export class WebhookService {
     await pause(this.#deps.clock, drainMs)
     this.#certificates.stop()
     if (this.#server === undefined) return
-    await Promise.race([this.#server.close(), pause(this.#deps.clock, drainMs / 2)])
+    const closed = new AbortController()
+    void this.#server.close().then(() => closed.abort())
+    await pause(this.#deps.clock, closeMs, closed.signal)
     this.#server.closeNow()
   }
 
@@ -100,6 +104,7 @@ export class WebhookService {
       port: config.port,
       pair,
       validate: validateHandler({ bodies: this.#bodies, clock, logger, enqueue, observe }),
+      onRefused: (outcome) => metrics.reviews.inc({ outcome }),
     })
     this.#opening = this.#server.listen().then((port) => {
       this.#listening = true

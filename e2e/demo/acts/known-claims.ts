@@ -32,6 +32,7 @@ export async function putTaggedYesterday(
   if (kubernetes.get('namespaces', namespace) === undefined) await kubernetes.createNamespace(namespace)
   const { claim, volume } = kubernetes.seedBoundClaim({ namespace, name, labels, storageClassName: 'gp3' }, disk)
   const record = serializeRecord({
+    cloud: 'aws',
     volumeUid: volume.metadata.uid,
     claimUid: claim.metadata.uid,
     diskId: disk,

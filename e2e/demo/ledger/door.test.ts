@@ -4,6 +4,7 @@ import { doorOf } from './door.ts'
 
 function record(overrides: Partial<AppliedRecord>): AppliedRecord {
   return {
+    cloud: 'aws',
     volumeUid: 'v',
     claimUid: 'c',
     diskId: 'vol-1',

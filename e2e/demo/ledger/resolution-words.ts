@@ -28,7 +28,6 @@ function reasonOf(resolution: Exclude<Resolution, { readonly kind: 'ready' }>): 
     case 'volume-unclaimed':
       return 'its volume names no claim yet'
     case 'claim-gone':
-    case 'claim-replaced':
     case 'claim-deleting':
       return 'the claim is gone'
     case 'volume-of-another-claim':

@@ -7,7 +7,6 @@ import type { Volume } from './volume.ts'
 /** Why a claim has no disk for us. Machine-readable: metric labels and log fields. */
 export type SkipReason =
   | 'claim-gone'
-  | 'claim-replaced'
   | 'claim-deleting'
   /** The claim names a volume that belongs to another claim: somebody else's disk, or a claim that lost its volume. */
   | 'volume-of-another-claim'

@@ -15,12 +15,14 @@ export interface ProviderForDeps {
   readonly random: Random
   readonly logger: Logger
   readonly metrics: Metrics
+  /** For the proxy variables. */
+  readonly env: Readonly<Record<string, string | undefined>>
 }
 
 /** The configured cloud, with this program's part of the budget. */
 export function providerFor(
   program: 'webhook' | 'reconciler',
-  { config, clock, random, logger, metrics }: ProviderForDeps,
+  { config, clock, random, logger, metrics, env }: ProviderForDeps,
 ): (expected: ExpectedCompany) => Promise<RunningProvider> {
   const { aws, budget, cloudProvider } = config
   const cloudMetrics = prometheusCloudMetrics(metrics, cloudProvider)
@@ -31,6 +33,7 @@ export function providerFor(
       logger,
       expected,
       metrics: cloudMetrics,
+      proxyEnv: env,
       budget: { profile: budget.profile, share: budgetShare(program, config) },
       aws: { region: aws.region, endpoint: aws.endpoint, callTimeoutMs: durationMs(aws.callTimeout) },
     })

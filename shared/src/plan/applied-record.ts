@@ -1,3 +1,4 @@
+import type { Cloud } from '../claims/disk-sources.ts'
 import type { TagSet } from '../tags/tag-set.ts'
 
 /**
@@ -7,6 +8,7 @@ import type { TagSet } from '../tags/tag-set.ts'
 export interface AppliedRecord {
   readonly volumeUid: string
   readonly claimUid: string
+  readonly cloud: Cloud
   readonly diskId: string
   /** Wall time of the last settle, in milliseconds. */
   readonly settledAtMs: number

@@ -8,6 +8,7 @@ import { parseRecord, serializeRecord } from './record-codec.ts'
 const record: AppliedRecord = {
   volumeUid: 'v',
   claimUid: 'c',
+  cloud: 'aws',
   diskId: 'vol-1',
   settledAtMs: Date.UTC(2026, 0, 1),
   settled: new Map([['team', { value: 'core', before: false }]]),

@@ -1,3 +1,4 @@
+import type { Cloud } from '../claims/disk-sources.ts'
 import { isoTimestamp, timestampMs } from '../runtime/timestamps.ts'
 import type { AppliedRecord, Intent, LeftReason, LeftTag, OwnedTag, TouchedTag } from './applied-record.ts'
 
@@ -15,6 +16,7 @@ export function serializeRecord(record: AppliedRecord): string {
     version: recordVersion,
     volume: record.volumeUid,
     claim: record.claimUid,
+    cloud: record.cloud,
     disk: record.diskId,
     settledAt: isoTimestamp(record.settledAtMs),
     settled: Object.fromEntries(record.settled),
@@ -53,8 +55,9 @@ function unreadable(problem: string): ParsedRecord {
 type JsonObject = Readonly<Record<string, unknown>>
 
 function recordFromJson(json: JsonObject): AppliedRecord | undefined {
-  const { volume, claim, disk } = json
+  const { volume, claim, cloud, disk } = json
   if (typeof volume !== 'string' || typeof claim !== 'string' || typeof disk !== 'string') return undefined
+  if (!isCloud(cloud)) return undefined
   const settledAtMs = timeMs(json['settledAt'])
   const settled = mapOf(json['settled'], ownedTag)
   const left = mapOf(json['left'] ?? {}, leftTag)
@@ -62,7 +65,7 @@ function recordFromJson(json: JsonObject): AppliedRecord | undefined {
   if (settledAtMs === undefined || settled === undefined || left === undefined) return undefined
   // An intent that cannot be read is an error, never "no intent": a write may be under way.
   if (json['intent'] !== undefined && intent === undefined) return undefined
-  return { volumeUid: volume, claimUid: claim, diskId: disk, settledAtMs, settled, left, intent }
+  return { volumeUid: volume, claimUid: claim, cloud, diskId: disk, settledAtMs, settled, left, intent }
 }
 
 function intentFromJson(json: unknown): Intent | undefined {
@@ -82,6 +85,10 @@ function leftTag(json: unknown): LeftTag | undefined {
   if (!isObject(json) || typeof json['value'] !== 'string') return undefined
   const reason = json['reason']
   return isLeftReason(reason) ? { value: json['value'], reason } : undefined
+}
+
+function isCloud(cloud: unknown): cloud is Cloud {
+  return cloud === 'aws' || cloud === 'gcp' || cloud === 'azure' || cloud === 'mock'
 }
 
 function isLeftReason(reason: unknown): reason is LeftReason {

@@ -113,6 +113,11 @@ export class WorkQueue<K, H extends { readonly lane: Lane }> {
     for (const taker of this.#takers.splice(0)) taker(undefined)
   }
 
+  /** Whether this key is here already, waiting or in work. */
+  has(key: K): boolean {
+    return this.#dirty.has(key) || this.#waiting.has(key) || this.#processing.has(key)
+  }
+
   /** Keys that could be worked on now. */
   get readyCount(): number {
     return this.readyIn('fresh') + this.readyIn('bulk')

@@ -25,7 +25,7 @@ export function skippedEvent(
   problems: readonly TagProblem[],
   left: ReadonlyMap<string, LeftTag>,
 ): ClaimEvent | undefined {
-  const notes = problems.map(({ message }) => message)
+  const notes = problems.map(({ label, message }) => `label ${label}: ${message}`)
   for (const [key, { reason }] of left) notes.push(`tag ${key} is not written: ${leftReasons[reason]}`)
   if (notes.length === 0) return undefined
   return { type: 'Warning', reason: 'TagsSkipped', note: `${disk.id}: ${notes.join('; ')}` }

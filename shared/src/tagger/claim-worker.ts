@@ -84,6 +84,8 @@ export class ClaimWorker {
       logger.warn({ ...fields, ...codeOf(failure) }, 'claim not tagged')
     else logger.debug(fields, 'claim still not tagged')
     if (failure.kind !== 'cloud-failure' || failure.claim === undefined) return
+    // A denial that lasts says nothing new.
+    if (failure.reason === 'denied' && failures > 0) return
     const event = failureEvent(failure, failures === lastingFailures)
     if (event !== undefined) events.record(failure.claim, event)
   }

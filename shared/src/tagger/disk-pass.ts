@@ -1,4 +1,5 @@
 import type { Claim } from '../claims/claim.ts'
+import type { Cloud } from '../claims/disk-sources.ts'
 import type { DiskRef } from '../claims/disk.ts'
 import type { Volume } from '../claims/volume.ts'
 import { fulfils } from '../plan/applied-record.ts'
@@ -32,6 +33,7 @@ export interface DiskPassDeps {
   readonly clock: Clock
   readonly logger: Logger
   readonly policy: ConflictPolicy
+  readonly cloud: Cloud
   readonly timing: IntentTiming
   readonly identity: string
   readonly settler: Settler
@@ -43,6 +45,8 @@ export interface DiskPassInput {
   readonly claim: Claim
   readonly volume: Volume
   readonly disk: DiskRef
+  /** A record that was decided and not written: it counts, and what the volume carries is what a write has to find. */
+  readonly decided?: string | undefined
   readonly cluster: ClusterCallOptions
   readonly call: CallOptions
   readonly driftSuspected: boolean
@@ -67,16 +71,17 @@ export class DiskPass {
   constructor(deps: DiskPassDeps, input: DiskPassInput) {
     this.#deps = deps
     this.#input = input
-    this.#basis = recordBasis(input.volume, input.disk)
+    const { volume, disk, decided } = input
+    this.#basis = recordBasis(decided === undefined ? volume : { ...volume, applied: decided }, disk, deps.cloud)
     this.#record = this.#answeredRecord(ownRecord(this.#basis))
     const { tags, problems } = deps.provider.normalize(desiredTags({ claim: input.claim }))
     this.#wish = tags
     this.#problems = problems
   }
 
-  /** The annotation still shows an intent that came to nothing: others would wait for it, so it has to be closed. */
-  #hasIdleIntent(): boolean {
-    return ownRecord(this.#basis)?.intent !== this.#record?.intent
+  /** The annotation still shows an intent that is over: others would wait for it, so it has to be closed. */
+  #isUnwritten(): boolean {
+    return this.#input.decided !== undefined || ownRecord(this.#basis)?.intent !== this.#record?.intent
   }
 
   /** An intent of ours of which every call was refused or never sent: as if it had not been opened. */
@@ -106,7 +111,7 @@ export class DiskPass {
   /** The record says that the disk is right already, and nothing speaks against it: no call to any cloud is due. */
   get isRecorded(): boolean {
     const record = this.#record
-    if (this.#input.driftSuspected || this.#hasIdleIntent()) return false
+    if (this.#input.driftSuspected || this.#isUnwritten()) return false
     if (record === undefined) return this.#basis.kind === 'none' && this.#wish.size === 0
     return record.claimUid === this.#input.claim.uid && fulfils(record, this.#wish)
   }
@@ -174,7 +179,7 @@ export class DiskPass {
   async #open(plan: Plan, hold: Hold | undefined): Promise<{ readonly volume: Volume; readonly sendByMs: number }> {
     const { records, clock, identity, timing, answered } = this.#deps
     const { claim, volume, disk, cluster } = this.#input
-    const record = this.#record ?? emptyRecord(claim, volume, disk, clock.wallMs())
+    const record = this.#record ?? emptyRecord({ claim, volume, disk, cloud: this.#deps.cloud }, clock.wallMs())
     // An expired intent of somebody else may have left any of its values on the disk, so they stay ours until settled.
     const touched = uniteAll(record.intent?.touched, plan.touched)
     let sendByMs = this.#sendByMs()
@@ -219,7 +224,8 @@ export class DiskPass {
 
   #withdraw(opened: Volume): void {
     const { claim, volume, disk } = this.#input
-    const before = this.#record ?? emptyRecord(claim, volume, disk, this.#deps.clock.wallMs())
+    const before =
+      this.#record ?? emptyRecord({ claim, volume, disk, cloud: this.#deps.cloud }, this.#deps.clock.wallMs())
     this.#deps.settler.settle(claim.key, opened, serializeRecord(before))
   }
 
@@ -239,7 +245,7 @@ export class DiskPass {
     const { claim, disk } = this.#input
     const intent = hold && { by: identity, untilMs: hold.untilMs, touched: uniteAll(hold.touched, plan.touched) }
     const record: AppliedRecord = {
-      ...emptyRecord(claim, volume, disk, clock.wallMs()),
+      ...emptyRecord({ claim, volume, disk, cloud: this.#deps.cloud }, clock.wallMs()),
       settled: plan.settled,
       left: plan.left,
       intent,
@@ -255,8 +261,15 @@ export class DiskPass {
     const record = this.#record
     if (record === undefined) return this.#basis.kind === 'none' && plan.settled.size === 0 && plan.left.size === 0
     if (record.claimUid !== this.#input.claim.uid || (record.intent !== undefined && hold === undefined)) return false
-    if (this.#hasIdleIntent()) return false
+    if (this.#isUnwritten()) return false
     return sameMaps(record.settled, plan.settled) && sameMaps(record.left, plan.left)
+  }
+
+  /** Where nothing is written, a label that cannot become a tag would go unmentioned. */
+  reportProblems(): void {
+    const { claim, disk } = this.#input
+    const skipped = skippedEvent(disk, this.#problems, new Map())
+    if (skipped !== undefined) this.#deps.events.record(claim, skipped)
   }
 
   #reportUnreadable(problem: string): void {

@@ -1,4 +1,5 @@
 import type { Claim } from '../claims/claim.ts'
+import type { Cloud } from '../claims/disk-sources.ts'
 import type { DiskRef } from '../claims/disk.ts'
 import type { Volume } from '../claims/volume.ts'
 import type { ConflictPolicy } from '../plan/plan.ts'
@@ -16,6 +17,7 @@ export interface DriftInput {
 }
 
 export interface DriftRules {
+  readonly cloud: Cloud
   readonly provider: DiskProvider
   readonly policy: ConflictPolicy
 }
@@ -24,11 +26,11 @@ export interface DriftRules {
 export function hasDrifted(
   { claim, volume, disk }: DriftInput,
   observed: TagSet,
-  { provider, policy }: DriftRules,
+  { provider, policy, cloud }: DriftRules,
 ): boolean {
   const plan = planChanges({
     wish: provider.normalize(desiredTags({ claim })).tags,
-    owned: removable(ownRecord(recordBasis(volume, disk)), (key) => provider.isProtectedKey(key)),
+    owned: removable(ownRecord(recordBasis(volume, disk, cloud)), (key) => provider.isProtectedKey(key)),
     observed,
     policy,
     limit: provider.tagsPerDisk,
@@ -40,8 +42,17 @@ export function hasDrifted(
  * Whether a bulk read can say anything about this disk: not while a change is under way or so young that the read may be
  * older, and not where there is nothing to compare.
  */
-export function isComparable({ claim, volume, disk }: DriftInput, readAtMs: number, { provider }: DriftRules): boolean {
-  const record = ownRecord(recordBasis(volume, disk))
-  if (record === undefined) return provider.normalize(desiredTags({ claim })).tags.size > 0
-  return record.intent === undefined && record.settledAtMs < readAtMs - provider.readLagMs
+export function isComparable(
+  { claim, volume, disk }: DriftInput,
+  readAtMs: number,
+  { provider, cloud }: DriftRules,
+): boolean {
+  const record = ownRecord(recordBasis(volume, disk, cloud))
+  const oldEnoughMs = readAtMs - Math.max(provider.readLagMs, youngMs)
+  if (record !== undefined) return record.intent === undefined && record.settledAtMs < readAtMs - provider.readLagMs
+  if (claim.createdAtMs > oldEnoughMs || volume.createdAtMs > oldEnoughMs) return false
+  return provider.normalize(desiredTags({ claim })).tags.size > 0
 }
+
+/** A disk without a record that came within this time is on its way through the other doors. */
+const youngMs = 60_000

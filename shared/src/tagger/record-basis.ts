@@ -1,4 +1,5 @@
 import type { Claim } from '../claims/claim.ts'
+import type { Cloud } from '../claims/disk-sources.ts'
 import type { DiskRef } from '../claims/disk.ts'
 import type { Volume } from '../claims/volume.ts'
 import type { AppliedRecord } from '../plan/applied-record.ts'
@@ -12,18 +13,18 @@ export type RecordBasis =
   | { readonly kind: 'record'; readonly record: AppliedRecord }
   | { readonly kind: 'none' }
   /**
-   * Of another volume or disk: restored by a backup, copied from another cluster, applied from a file. It licenses no
-   * removal and is replaced.
+   * Of another volume, disk or cloud: restored by a backup, copied from another cluster, applied from a file, left by a
+   * trial with `mock`. It licenses no removal and is replaced.
    */
   | { readonly kind: 'foreign'; readonly record: AppliedRecord }
   /** Licenses nothing and is left as it is: a later version of this program may rest on it. */
   | { readonly kind: 'unreadable'; readonly problem: string }
 
-export function recordBasis(volume: Volume, disk: DiskRef): RecordBasis {
+export function recordBasis(volume: Volume, disk: DiskRef, cloud: Cloud): RecordBasis {
   const parsed = parseRecord(volume.applied)
   if (parsed.kind !== 'record') return parsed
   const { record } = parsed
-  const isOfThisDisk = record.volumeUid === volume.uid && record.diskId === disk.id
+  const isOfThisDisk = record.volumeUid === volume.uid && record.diskId === disk.id && record.cloud === cloud
   return { kind: isOfThisDisk ? 'record' : 'foreign', record }
 }
 
@@ -39,8 +40,17 @@ export function removable(record: AppliedRecord | undefined, isProtectedKey: (ke
 }
 
 /** A record as it is before anything was written: the start of a volume's first intent. */
-export function emptyRecord(claim: Claim, volume: Volume, disk: DiskRef, nowMs: number): AppliedRecord {
+export function emptyRecord(
+  {
+    claim,
+    volume,
+    disk,
+    cloud,
+  }: { readonly claim: Claim; readonly volume: Volume; readonly disk: DiskRef; readonly cloud: Cloud },
+  nowMs: number,
+): AppliedRecord {
   return {
+    cloud,
     volumeUid: volume.uid,
     claimUid: claim.uid,
     diskId: disk.id,

@@ -24,8 +24,10 @@ export interface RetryPolicyOptions {
   readonly errorMs: number
 }
 
+/** However short the configured ceiling or the wait that a cloud asks for: no failure makes more than three passes a second. */
+const retryLeastMs = 500
 /** A denied call needs a person; asking more often only fills their audit log. */
-const deniedMs = 5 * 60_000
+const deniedMs = { first: 5 * 60_000, most: 60 * 60_000 }
 /** Admission answers before storage; a write that passed is stored within milliseconds, or after other webhooks. */
 const staleTries = 9
 /**
@@ -42,18 +44,18 @@ export class RetryPolicy {
   readonly #conflicts: RateLimiter<ClaimKey>
   readonly #recordConflicts: RateLimiter<ClaimKey>
   readonly #stale: RateLimiter<ClaimKey>
+  readonly #denied: RateLimiter<ClaimKey>
   readonly #notFound: RateLimiter<ClaimKey>
   readonly #unknownClaims: Allowance<'all'>
-  readonly #errorMs: number
 
   constructor({ clock, random, notReadyMs, errorMs }: RetryPolicyOptions) {
-    this.#errorMs = errorMs
     this.#unknownClaims = new Allowance({ clock, ...unknownClaimLooks })
     this.#errors = new ExponentialRateLimiter({ baseMs: Math.min(1000, errorMs), capMs: errorMs, random })
     this.#conflicts = new ExponentialRateLimiter({ baseMs: 500, capMs: errorMs, random })
-    // The attacher and the binder write a new volume several times within its first moments.
+    // Another process's intent, or a claimRef that is just being filled in: the first look again may come soon.
     this.#recordConflicts = new ExponentialRateLimiter({ baseMs: 50, capMs: errorMs, random })
     this.#stale = new ExponentialRateLimiter({ baseMs: 4, capMs: 1000, random })
+    this.#denied = new ExponentialRateLimiter({ baseMs: deniedMs.first, capMs: deniedMs.most, random })
     this.#notFound = new ExponentialRateLimiter({ baseMs: notReadyMs, capMs: Math.max(errorMs, notReadyMs), random })
   }
 
@@ -96,7 +98,7 @@ export class RetryPolicy {
   }
 
   get #all(): readonly RateLimiter<ClaimKey>[] {
-    return [this.#errors, this.#conflicts, this.#recordConflicts, this.#stale, this.#notFound]
+    return [this.#errors, this.#conflicts, this.#recordConflicts, this.#stale, this.#notFound, this.#denied]
   }
 
   #afterStaleRead(key: ClaimKey, found: boolean, hints: Hints): NextStep {
@@ -106,26 +108,24 @@ export class RetryPolicy {
   }
 
   #afterCloudFailure(key: ClaimKey, failure: CloudFailure, hints: Hints): NextStep {
-    const again = { ...hints, observe: true }
+    const observing = { ...hints, observe: true }
     switch (failure.reason) {
       case 'throttled':
-      case 'unavailable':
-        return {
-          kind: 'again',
-          afterMs: Math.max(failure.retryAfterMs ?? 0, this.#errors.when(key)),
-          hints: failure.outcomeUnknown ? again : hints,
-        }
+      case 'unavailable': {
+        const afterMs = Math.max(failure.retryAfterMs ?? 0, this.#errors.when(key))
+        return again(afterMs, failure.outcomeUnknown ? observing : hints)
+      }
       case 'conflict':
-        return { kind: 'again', afterMs: this.#conflicts.when(key), hints: again }
+        return again(this.#conflicts.when(key), observing)
       case 'not-found':
         return this.#notFound.numRequeues(key) < notFoundTries
-          ? { kind: 'again', afterMs: this.#notFound.when(key), hints: again }
+          ? again(this.#notFound.when(key), observing)
           : this.#giveUp(key)
       case 'denied':
-        return { kind: 'again', afterMs: failure.retryAfterMs ?? Math.max(this.#errorMs, deniedMs), hints: again }
+        return this.#afterDenial(key, failure.retryAfterMs, observing)
       case 'invalid':
         // Written without a look: the disk may be full of somebody else's tags, which the next plan makes room for.
-        if (!failure.observed) return { kind: 'again', afterMs: this.#conflicts.when(key), hints: again }
+        if (!failure.observed) return again(this.#conflicts.when(key), observing)
         return this.#giveUp(key)
       default:
         return failure.reason satisfies never
@@ -136,22 +136,35 @@ export class RetryPolicy {
     switch (failure.reason) {
       case 'conflict':
       case 'not-found':
-      case 'gone':
-        return { kind: 'again', afterMs: this.#recordConflicts.when(key), hints }
+      case 'gone': {
+        const isFirst = this.#recordConflicts.numRequeues(key) === 0
+        const afterMs = this.#recordConflicts.when(key)
+        return isFirst ? { kind: 'again', afterMs, hints } : again(afterMs, hints)
+      }
       case 'throttled':
       case 'unavailable':
       case 'denied':
       case 'invalid':
-        return { kind: 'again', afterMs: Math.max(failure.retryAfterMs ?? 0, this.#errors.when(key)), hints }
+        return again(Math.max(failure.retryAfterMs ?? 0, this.#errors.when(key)), hints)
       default:
         return failure.reason satisfies never
     }
+  }
+
+  /** While a scope is slow, the provider knows better when its next probe may be asked about. */
+  #afterDenial(key: ClaimKey, retryAfterMs: number | undefined, hints: Hints): NextStep {
+    const ownMs = this.#denied.when(key)
+    return again(retryAfterMs ?? ownMs, hints)
   }
 
   #giveUp(key: ClaimKey): NextStep {
     this.forget(key)
     return { kind: 'give-up' }
   }
+}
+
+function again(afterMs: number, hints: Hints): NextStep {
+  return { kind: 'again', afterMs: Math.max(afterMs, retryLeastMs), hints }
 }
 
 /**

@@ -177,6 +177,7 @@ describe('the path', () => {
     const foreign: AppliedRecord = {
       volumeUid: 'another cluster',
       claimUid: 'x',
+      cloud: 'aws',
       diskId: disk,
       settledAtMs: 0,
       settled: new Map([['env', { value: 'prod', before: false }]]),

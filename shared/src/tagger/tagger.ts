@@ -34,8 +34,8 @@ export interface TaggerDeps {
   readonly timing: IntentTiming
   /** This process, for its intents. Unique among processes that live at once; a pod's name stays the same over restarts. */
   readonly identity: string
-  /** The record of a claim could not be closed; it has to come by again with `observe`. */
-  readonly onUnsettled: (key: ClaimKey) => void
+  /** The record of a claim could not be closed, for the `failures`th time in a row; it has to come by with `observe`. */
+  readonly onUnsettled: (key: ClaimKey, failures: number) => void
 }
 
 /**
@@ -94,18 +94,28 @@ export class Tagger {
       default:
         return resolution satisfies never
     }
+    return this.#tagDisk(resolution, hints, { cluster, job })
+  }
+
+  async #tagDisk(
+    subject: PassSubject,
+    hints: Hints,
+    call: { readonly cluster: ClusterCallOptions; readonly job: UpstreamJob },
+  ): Promise<Outcome> {
     // The quick answer for the many claims that a start or a relist sends by.
-    const quick = this.#pass(resolution, hints, { cluster, job })
-    if (quick.isRecorded) return { kind: 'in-sync' }
-    return this.#disks.run(resolution.disk.id, async () => {
-      const volume = await this.#settler.settled(resolution.volume)
-      const pass = volume === resolution.volume ? quick : this.#pass({ ...resolution, volume }, hints, { cluster, job })
-      return pass.run()
+    const quick = this.#pass(subject, hints, call)
+    if (quick.isRecorded) {
+      if (hints.lane === 'fresh' && hints.expectWebhook !== true) quick.reportProblems()
+      return { kind: 'in-sync' }
+    }
+    return this.#disks.run(subject.disk.id, async () => {
+      const latest = await this.#settler.takeOver(subject.volume)
+      return latest === undefined ? quick.run() : this.#pass({ ...subject, ...latest }, hints, call).run()
     })
   }
 
   #pass(
-    { claim, volume, disk }: { readonly claim: Claim; readonly volume: Volume; readonly disk: DiskRef },
+    { claim, volume, disk, decided }: PassSubject,
     hints: Hints,
     { cluster, job }: { readonly cluster: ClusterCallOptions; readonly job: UpstreamJob },
   ): DiskPass {
@@ -113,7 +123,7 @@ export class Tagger {
     const driftSuspected = hints.observe === true
     return new DiskPass(
       { ...this.#deps, settler: this.#settler, answered: this.#answered },
-      { claim, volume, disk, cluster, call, driftSuspected, job },
+      { claim, volume, disk, decided, cluster, call, driftSuspected, job },
     )
   }
 
@@ -132,6 +142,13 @@ export class Tagger {
     const volume = guess !== undefined && name === hints.volumeName ? await guess : await reader.volume(name, options)
     return { claim, volume }
   }
+}
+
+interface PassSubject {
+  readonly claim: Claim
+  readonly volume: Volume
+  readonly disk: DiskRef
+  readonly decided?: string | undefined
 }
 
 function isStale(claim: Claim | undefined, hints: Hints): boolean {

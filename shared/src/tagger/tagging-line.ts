@@ -53,6 +53,7 @@ export interface TaggingLine {
 
 export async function createTaggingLine(deps: TaggingLineDeps): Promise<TaggingLine> {
   const { config, clock, random, logger, events, observer } = deps
+  const errorMs = durationMs(config.requeue.error)
   const abort = new AbortController()
   const queue = new WorkQueue<ClaimKey, Hints>({ clock, merge: mergeHints, capacity: deps.queueCapacity })
   const upstream = new Upstream({ unstarted: (lane) => queue.readyIn(lane), onArrival: () => provider.poke() })
@@ -65,13 +66,16 @@ export async function createTaggingLine(deps: TaggingLineDeps): Promise<TaggingL
     cloud: config.cloudProvider,
     policy: config.tags.onConflict,
     timing: intentTiming(durationMs(config.aws.callTimeout)),
-    onUnsettled: (key) => void queue.addAfter(key, { lane: 'bulk', observe: true }, unsettledAfterMs),
+    onUnsettled: (key, failures) => {
+      const afterMs = Math.min(unsettledAfterMs * 2 ** (failures - 1), Math.max(errorMs, unsettledAfterMs))
+      queue.addAfter(key, { lane: 'bulk', observe: true }, afterMs)
+    },
   })
   const retries = new RetryPolicy({
     clock,
     random,
     notReadyMs: durationMs(config.requeue.notReady),
-    errorMs: durationMs(config.requeue.error),
+    errorMs,
   })
   const worker = new ClaimWorker({
     queue,
@@ -106,5 +110,8 @@ export async function createTaggingLine(deps: TaggingLineDeps): Promise<TaggingL
   }
 }
 
-/** Whoever wrote to the volume meanwhile is likely to write again at once. */
+/**
+ * Whoever wrote to the volume meanwhile is likely to write again at once. Doubled each time: each look reads the disk, and
+ * an API server that takes no record of ours would have us read all of them every second.
+ */
 const unsettledAfterMs = 1000

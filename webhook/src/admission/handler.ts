@@ -8,9 +8,18 @@ import type { Job, ReviewOutcome } from './decide.ts'
 import { decodeReview, encodeAnswer } from './review.ts'
 
 /** What became of a request that was no review. */
-export type RefusedOutcome = 'wrong-type' | 'too-large' | 'overloaded' | 'malformed' | 'broken-off'
+export type RefusedOutcome =
+  | 'wrong-path'
+  | 'wrong-method'
+  | 'wrong-type'
+  | 'too-large'
+  | 'overloaded'
+  | 'malformed'
+  | 'broken-off'
 
 export const refusedOutcomes: readonly RefusedOutcome[] = [
+  'wrong-path',
+  'wrong-method',
   'wrong-type',
   'too-large',
   'overloaded',

@@ -83,8 +83,12 @@ function text(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
+/** Never the whole value: it may be nested too deeply to be written. */
 function shown(value: unknown): string {
-  return (JSON.stringify(value) ?? 'absent').slice(0, 64)
+  if (value === undefined) return 'absent'
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, 64))
+  if (Array.isArray(value)) return 'a list'
+  return typeof value === 'object' && value !== null ? 'an object' : `${value as number | boolean | null}`
 }
 
 function malformed(problem: string): DecodedReview {

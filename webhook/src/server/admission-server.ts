@@ -13,12 +13,18 @@ import { sendError } from '../admission/handler.ts'
 const keepAliveTimeoutMs = 120_000
 /** From the first byte to the last of a request: the API server gives up after `timeoutSeconds`, 2 in our configuration. */
 const requestTimeoutMs = 15_000
+/** How often Node looks for requests whose time is up. */
+const timeoutCheckMs = 5_000
 
 export interface AdmissionServerOptions {
   readonly address: string
   readonly port: number
   readonly pair: CertificatePair
   readonly validate: (request: Request, response: Response) => Promise<void>
+  /** Told of what came to the wrong place. */
+  readonly onRefused: (outcome: 'wrong-path' | 'wrong-method') => void
+  /** Default 15,000 ms from the first byte of a request to its last. */
+  readonly requestTimeoutMs?: number
 }
 
 /** The TLS server that the API server calls. Certificates are exchanged in place: no connection is cut for one. */
@@ -33,10 +39,13 @@ export class AdmissionServer {
   constructor(options: AdmissionServerOptions) {
     this.#options = options
     const { cert, key } = options.pair
-    this.#server = createServer({ cert, key, minVersion: 'TLSv1.2' }, this.#app())
+    const timeoutMs = options.requestTimeoutMs ?? requestTimeoutMs
+    const connectionsCheckingInterval = Math.min(timeoutCheckMs, timeoutMs)
+    this.#server = createServer({ cert, key, minVersion: 'TLSv1.2', connectionsCheckingInterval }, this.#app())
     this.#server.keepAliveTimeout = keepAliveTimeoutMs
-    this.#server.headersTimeout = keepAliveTimeoutMs + 5_000
-    this.#server.requestTimeout = requestTimeoutMs
+    this.#server.requestTimeout = timeoutMs
+    // Where it is the larger of the two, Node takes it for the limit of the whole request.
+    this.#server.headersTimeout = timeoutMs
     this.#server.on('secureConnection', (socket: Socket) => this.#generations.set(socket, this.#generation))
     // A handshake that fails is the caller's affair: a port scanner, a plain-HTTP probe.
     this.#server.on('tlsClientError', () => {})
@@ -84,8 +93,15 @@ export class AdmissionServer {
       next()
     })
     app.post('/validate', this.#options.validate)
-    app.all('/validate', (_: Request, response: Response) => sendError(response, 405, 'use POST'))
-    app.use((_: Request, response: Response) => sendError(response, 404, 'here is /validate'))
+    app.all('/validate', (_: Request, response: Response) => {
+      response.setHeader('allow', 'POST')
+      sendError(response, 405, 'use POST')
+      this.#options.onRefused('wrong-method')
+    })
+    app.use((_: Request, response: Response) => {
+      sendError(response, 404, 'here is /validate')
+      this.#options.onRefused('wrong-path')
+    })
     return app
   }
 

@@ -2,7 +2,7 @@ import { watch } from 'node:fs'
 import type { FSWatcher } from 'node:fs'
 import type { Clock, Timer } from '@k8s-cloud-tagger/shared/runtime/clock.ts'
 import type { Logger } from '@k8s-cloud-tagger/shared/runtime/logger.ts'
-import { readCertificatePair } from './certificate-pair.ts'
+import { isSamePair, readCertificatePair } from './certificate-pair.ts'
 import type { CertificatePair } from './certificate-pair.ts'
 
 export interface CertificateWatcherOptions {
@@ -16,18 +16,19 @@ export interface CertificateWatcherOptions {
 
 /** `fs.watch` on a folder sees each swap of `..data`, but not on every file system; the poll is the promise. */
 const pollMs = 10_000
-/** A Secret's files change in a burst. */
-const debounceMs = 200
+/** A Secret's files change in a burst: they are read this long after its first sign. */
+const burstMs = 200
 
 /** Keeps the last good pair in force, whatever happens to the files. */
 export class CertificateWatcher {
   readonly #options: CertificateWatcherOptions
   #current: CertificatePair | undefined
   #complained = ''
-  #timer: Timer | undefined
+  #poll: Timer | undefined
+  #burst: Timer | undefined
   #watcher: FSWatcher | undefined
   #stopped = false
-  #loading: Promise<void> | undefined
+  #loading = Promise.resolve()
 
   constructor(options: CertificateWatcherOptions) {
     this.#options = options
@@ -39,20 +40,22 @@ export class CertificateWatcher {
 
   /** Resolves after the first look; a pair that is not there yet is waited for, not an error. */
   async start(): Promise<void> {
-    await this.load()
+    // Watched first, so that no swap falls between.
     this.#watch()
-    this.#schedule(pollMs)
+    await this.load()
+    this.#pollOn()
   }
 
   stop(): void {
     this.#stopped = true
-    this.#timer?.cancel()
+    this.#poll?.cancel()
+    this.#burst?.cancel()
     this.#watcher?.close()
   }
 
-  /** One look at the files. */
+  /** One look at the files, after those that are under way: they may have read what was there before. */
   load(): Promise<void> {
-    this.#loading ??= this.#load().finally(() => (this.#loading = undefined))
+    this.#loading = this.#loading.then(() => this.#load())
     return this.#loading
   }
 
@@ -61,7 +64,7 @@ export class CertificateWatcher {
     try {
       const pair = await readCertificatePair(directory)
       this.#complained = ''
-      if (pair.fingerprint === this.#current?.fingerprint) return onAttempt('unchanged')
+      if (this.#current !== undefined && isSamePair(pair, this.#current)) return onAttempt('unchanged')
       this.#current = pair
       onPair(pair)
       onAttempt('loaded')
@@ -79,19 +82,26 @@ export class CertificateWatcher {
   }
 
   #watch(): void {
+    if (this.#watcher !== undefined) return
     try {
-      this.#watcher = watch(this.#options.directory, () => this.#schedule(debounceMs))
+      this.#watcher = watch(this.#options.directory, () => this.#changed())
       this.#watcher.on('error', () => this.#watcher?.close())
     } catch {
       // The folder is not there yet, or cannot be watched: the poll sees it.
     }
   }
 
-  #schedule(delayMs: number): void {
+  #changed(): void {
     if (this.#stopped) return
-    this.#timer?.cancel()
-    this.#timer = this.#options.clock.setTimer(delayMs, () => {
-      void this.load().then(() => this.#schedule(pollMs))
+    this.#burst ??= this.#options.clock.setTimer(burstMs, () => {
+      this.#burst = undefined
+      void this.load()
     })
+  }
+
+  #pollOn(): void {
+    if (this.#stopped) return
+    this.#watch()
+    this.#poll = this.#options.clock.setTimer(pollMs, () => void this.load().then(() => this.#pollOn()))
   }
 }

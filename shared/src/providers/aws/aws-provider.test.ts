@@ -178,7 +178,7 @@ describe('AwsProvider, with the SDK against a fake EC2', () => {
 
   it('refuses what is no volume of EC2 without asking it', async () => {
     await start()
-    const foreign = ['fs-0123456789abcdef0', 'aws://eu-west-1a/vol-0123456789abcdef0', 'vol-xyz', '']
+    const foreign = ['fs-0123456789abcdef0', 'aws://eu-west-1a/vol-0123456789abcdef0', 'vol-x_yz', '']
 
     const outcomes = await outcomesOf(
       foreign.flatMap((id) => [

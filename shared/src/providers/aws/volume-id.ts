@@ -1,10 +1,10 @@
-/** 8 hexadecimal digits until 2016, 17 since. */
-const volumeIdPattern = /^vol-[0-9a-f]{8,17}$/
+import { ebsVolumeIdOf } from '../../claims/ebs-volume.ts'
 
+/** CreateTags takes the id of any resource, so what is not a volume's must be refused here too. */
 export function isVolumeId(id: string): boolean {
-  return volumeIdPattern.test(id)
+  return ebsVolumeIdOf(id) === id
 }
 
 export function volumeIdsIn(text: string): ReadonlySet<string> {
-  return new Set(text.match(/\bvol-[0-9a-f]{8,17}\b/g))
+  return new Set(text.match(/\bvol-[0-9a-z]{1,64}\b/g))
 }
