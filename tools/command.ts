@@ -15,9 +15,22 @@ Commands:
   reconciler   catches what the webhook could not see, and repairs drift
 `
 
+/**
+ * Much of what a job needs is short-lived: a small young generation and a heap that is collected before it has doubled
+ * halve the memory of a busy program, for a little more processor time. The flags must be there when Node starts.
+ */
+const memoryFlags = ['--max-semi-space-size=2', '--heap-growing-percent=40']
+
+/** Replaces this process by the same one with the flags; its id and its files stay. Not there on Windows or before Node 23. */
+function restartWithFlags(): void {
+  if (memoryFlags.every((flag) => process.execArgv.includes(flag)) || process.execve === undefined) return
+  process.execve(process.execPath, [process.execPath, ...process.execArgv, ...memoryFlags, ...process.argv.slice(1)])
+}
+
 const [command = '--help', ...rest] = process.argv.slice(2)
 const program = programs[command]
 if (program !== undefined) {
+  restartWithFlags()
   process.argv = [process.argv[0] ?? 'node', command, ...rest]
   await import(program)
 } else if (command === '--version') {

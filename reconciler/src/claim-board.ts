@@ -18,6 +18,12 @@ export class ClaimBoard {
     this.#set(key, undefined)
   }
 
+  /** What was seen in a term that is over is for the next leader to show. */
+  clear(): void {
+    this.#states.clear()
+    for (const name of this.#counts.keys()) this.#counts.set(name, 0)
+  }
+
   *counts(): Iterable<{ readonly state: ClaimState; readonly reason: string; readonly count: number }> {
     for (const [name, count] of this.#counts) {
       const [state, reason] = name.split('|') as [ClaimState, string]

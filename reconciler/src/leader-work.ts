@@ -45,7 +45,7 @@ const lastSweepNote = 'k8s-cloud-tagger/last-sweep'
 /** A whole large cluster may wait at the start; keys are short. */
 const queueCapacity = 200_000
 /** Jobs that wait for their batch count, so this bounds how many disks can share a call. */
-const concurrency = 4000
+const concurrency = 3000
 /** A leader that lost its Lease has few seconds left before another one starts. */
 const stopGraceMs = 2000
 const syncCheckMs = 50
@@ -53,11 +53,21 @@ const syncCheckMs = 50
 /** All that only one reconciler may do at a time. Built anew for each term, so that nothing is left of the last one. */
 export class LeaderWork {
   readonly #deps: LeaderWorkDeps
+  /** One for all terms: what it counts only ever grows. */
+  readonly #observer: PassMetrics
   #line: TaggingLine | undefined
 
   constructor(deps: LeaderWorkDeps) {
+    const { board, cache, metrics } = deps
     this.#deps = deps
-    startSweepMetrics(deps.metrics)
+    this.#observer = new PassMetrics(metrics, {
+      passed: (key, outcome, { hints }) => {
+        // One that was deleted meanwhile would be counted for ever.
+        if (cache.claimNow(key) !== undefined) board.passed(key, outcome)
+        if (outcome.kind === 'tagged' && hints.expectWebhook === true) metrics.missedByWebhook.inc()
+      },
+    })
+    startSweepMetrics(metrics)
   }
 
   get line(): TaggingLine | undefined {
@@ -79,24 +89,19 @@ export class LeaderWork {
     } finally {
       closeDoor()
       await line.stop(stopGraceMs)
+      this.#deps.board.clear()
       this.#line = undefined
     }
   }
 
   #createLine(): Promise<TaggingLine> {
-    const { board, cache, metrics } = this.#deps
     return createTaggingLine({
       ...this.#deps,
-      reader: cache,
+      reader: this.#deps.cache,
       queueCapacity,
       concurrency,
       handOverAfterMs: undefined,
-      observer: new PassMetrics(metrics, {
-        passed: (key, outcome, { hints }) => {
-          board.passed(key, outcome)
-          if (outcome.kind === 'tagged' && hints.expectWebhook === true) metrics.missedByWebhook.inc()
-        },
-      }),
+      observer: this.#observer,
     })
   }
 

@@ -77,13 +77,12 @@ export class Sources {
   }
 }
 
-/** The webhook configuration's own match conditions: what differs here calls there. */
+/** What tags come from, and what leads to the disk. All of it calls the webhook too. */
 function differs(claim: Claim, previous: Claim): boolean {
   return (
     claim.volumeName !== previous.volumeName ||
     claim.deleting !== previous.deleting ||
-    !sameEntries(claim.labels, previous.labels) ||
-    !sameEntries(claim.annotations, previous.annotations)
+    !sameEntries(claim.labels, previous.labels)
   )
 }
 

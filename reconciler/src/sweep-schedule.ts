@@ -29,6 +29,8 @@ const retryMinMs = 60_000
 /** Sweeps at every interval, for as long as this process leads. A restart neither skips a sweep nor repeats one. */
 export class SweepSchedule {
   readonly #deps: SweepScheduleDeps
+  /** What was to be noted last, whether it could be or not. */
+  #notedMs: number | undefined
 
   constructor(deps: SweepScheduleDeps) {
     this.#deps = deps
@@ -36,10 +38,14 @@ export class SweepSchedule {
 
   async run(signal: AbortSignal): Promise<void> {
     const { clock, intervalMs, random } = this.#deps
-    if (this.#deps.lastMs() === undefined) {
+    const lastMs = this.#deps.lastMs()
+    if (lastMs === undefined) {
       // A fleet that is installed together spreads its first sweeps over a whole interval. The first look at every claim
       // has compared the disks already.
       await this.#remember(clock.wallMs() - random.next() * intervalMs, signal)
+    } else if (lastMs > clock.wallMs()) {
+      // A clock was set back, or another node's was ahead: it counts from now, and every restart must count from there.
+      await this.#remember(clock.wallMs(), signal)
     }
     while (!signal.aborted) {
       await pause(clock, this.#untilDueMs(), signal)
@@ -51,8 +57,7 @@ export class SweepSchedule {
 
   #untilDueMs(): number {
     const { clock, random, intervalMs, lastMs } = this.#deps
-    // A last sweep in the future means that a clock was set back: then it counts from now.
-    const sinceMs = Math.max(0, clock.wallMs() - (lastMs() ?? clock.wallMs()))
+    const sinceMs = Math.max(0, clock.wallMs() - (this.#notedMs ?? lastMs() ?? clock.wallMs()))
     const leftMs = withJitter(intervalMs, random) - sinceMs
     return leftMs > 0 ? leftMs : random.next() * Math.min(startSpreadMs, intervalMs / 10)
   }
@@ -78,6 +83,7 @@ export class SweepSchedule {
 
   /** Not being able to note it costs one repeated sweep after a restart, and no more. */
   async #remember(wallMs: number, signal: AbortSignal): Promise<void> {
+    this.#notedMs = wallMs
     try {
       await this.#deps.remember(wallMs)
     } catch (error) {

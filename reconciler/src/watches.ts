@@ -39,7 +39,8 @@ export function clusterWatches(deps: WatchesDeps): readonly ClusterWatch[] {
         ...shared,
         name: 'claims',
         source: collectionSource({ api, transport, path: claimsPath }),
-        decode: decodeClaim,
+        // No rule reads an annotation, and tools write long ones.
+        decode: (object) => decodeClaim(object, { keepAnnotation: () => false }),
         store: sources.claims,
       }),
     },

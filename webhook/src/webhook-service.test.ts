@@ -186,9 +186,9 @@ describe('WebhookService', () => {
       const callers = Array.from({ length: 8 }, newCaller)
       const statuses: number[] = []
       const fingerprints = new Set<string>()
-      let swapping = true
+      const swapped = new AbortController()
       const load = callers.map(async (caller) => {
-        while (swapping) {
+        while (!swapped.signal.aborted) {
           const { status, fingerprint } = await caller.review(bound)
           statuses.push(status)
           fingerprints.add(fingerprint)
@@ -196,7 +196,7 @@ describe('WebhookService', () => {
       })
 
       for (let swap = 0; swap < 5; swap++) await takeUp(await issue())
-      swapping = false
+      swapped.abort()
       await Promise.all(load)
 
       expect(new Set(statuses)).to.deep.equal(new Set([200]))

@@ -1,5 +1,5 @@
 import type { Config } from '@k8s-cloud-tagger/shared/config/config.ts'
-import { pause } from '@k8s-cloud-tagger/shared/runtime/clock.ts'
+import { atMost, pause } from '@k8s-cloud-tagger/shared/runtime/clock.ts'
 import type { Clock } from '@k8s-cloud-tagger/shared/runtime/clock.ts'
 import type { Logger } from '@k8s-cloud-tagger/shared/runtime/logger.ts'
 import { startAtZero } from '@k8s-cloud-tagger/shared/runtime/metrics.ts'
@@ -83,9 +83,7 @@ export class WebhookService {
     await pause(this.#deps.clock, drainMs)
     this.#certificates.stop()
     if (this.#server === undefined) return
-    const closed = new AbortController()
-    void this.#server.close().then(() => closed.abort())
-    await pause(this.#deps.clock, closeMs, closed.signal)
+    await atMost(this.#deps.clock, closeMs, this.#server.close())
     this.#server.closeNow()
   }
 

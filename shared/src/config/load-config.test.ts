@@ -42,9 +42,28 @@ describe('parseConfig', () => {
     expect(problems.join('\n')).to.include('tags.onConflct: "preserve", is no key of ours; allowed here: onConflict')
   })
 
+  it('takes a key with nothing behind it for one that is not there, at any depth', () => {
+    const config = parseConfig('aws:\nrequeue:\n  success:\nreconciler:\n  lease:\n    name:\n')
+
+    expect(config).to.deep.equal(parseConfig(''))
+  })
+
+  it('names each mistake once', () => {
+    expect(problemsOf('cloudProvider: 5')).to.deep.equal(['cloudProvider: 5, must be one of mock, aws, azure, gcp'])
+  })
+
+  it('keeps a line short whatever stands in the file', () => {
+    const [problem] = problemsOf(`clusterName: ${'x'.repeat(10_000)}`)
+
+    expect(problem).to.have.length.below(200)
+  })
+
   for (const [when, text, want] of [
     ['it is not YAML', 'a: [', 'Flow sequence'],
     ['a key stands twice', 'cloudProvider: aws\ncloudProvider: gcp\n', 'unique'],
+    ['it refers to what is not there', 'aws: *nothing', 'alias'],
+    ['it holds several documents', 'log: {}\n---\nlog: {}\n', 'multiple documents'],
+    ['a key is one of JavaScript', '"__proto__": {a: 1}', 'is no key of ours'],
     ['it is a list', '- a', 'must be a map'],
     ['a number stands where a text belongs', 'clusterName: 5', 'clusterName: 5, must be string'],
     ['nothing would run', 'webhook: {enabled: false}\nreconciler: {enabled: false}', 'at least one'],

@@ -1,6 +1,7 @@
 import { Ajv } from 'ajv'
 import type { ErrorObject } from 'ajv'
 import { parseDocument } from 'yaml'
+import type { Document } from 'yaml'
 import { durationPattern } from '../runtime/duration.ts'
 import type { Config } from './config.ts'
 import { configSchema } from './config-schema.ts'
@@ -24,21 +25,39 @@ const validate = new Ajv({ allErrors: true, useDefaults: true, strict: true, ver
 export function parseConfig(text: string): Config {
   const document = parseDocument(text, { prettyErrors: true, uniqueKeys: true })
   if (document.errors.length > 0) throw new ConfigError(document.errors.map(({ message }) => firstLine(message)))
-  const config: unknown = document.toJS() ?? {}
+  const config = valueOf(document) ?? {}
   if (typeof config !== 'object' || config === null || Array.isArray(config)) {
     throw new ConfigError(['the file: must be a map of keys, such as `cloudProvider: aws`'])
   }
-  dropEmptyGroups(config as Record<string, unknown>)
+  dropEmptyKeys(config as Record<string, unknown>)
   lowerCaseProvider(config as Record<string, unknown>)
-  if (!validate(config)) throw new ConfigError((validate.errors ?? []).map(problemOf))
+  if (!validate(config)) throw new ConfigError(oneForEachMistake(validate.errors ?? []).map(problemOf))
   const problems = crossFieldProblems(config)
   if (problems.length > 0) throw new ConfigError(problems)
   return config
 }
 
-/** `aws:` with nothing below it is null in YAML, and means its defaults to whoever wrote it. */
-function dropEmptyGroups(config: Record<string, unknown>): void {
-  for (const [key, value] of Object.entries(config)) if (value === null) delete config[key]
+function valueOf(document: Document): unknown {
+  try {
+    return document.toJS()
+  } catch (error) {
+    // An alias without its anchor, or so many of them that they would fill the memory.
+    throw new ConfigError([firstLine(error instanceof Error ? error.message : String(error))])
+  }
+}
+
+/** `aws:` with nothing behind it is null in YAML, and means its defaults to whoever wrote it. */
+function dropEmptyKeys(group: Record<string, unknown>): void {
+  for (const [key, value] of Object.entries(group)) {
+    if (value === null) delete group[key]
+    else if (typeof value === 'object' && !Array.isArray(value)) dropEmptyKeys(value as Record<string, unknown>)
+  }
+}
+
+/** What is none of the allowed words need not be told that it is no text either. */
+function oneForEachMistake(errors: readonly ErrorObject[]): ErrorObject[] {
+  const named = new Set(errors.filter(({ keyword }) => keyword === 'enum').map(({ instancePath }) => instancePath))
+  return errors.filter(({ keyword, instancePath }) => keyword !== 'type' || !named.has(instancePath))
 }
 
 function lowerCaseProvider(config: Record<string, unknown>): void {

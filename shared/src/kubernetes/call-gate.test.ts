@@ -53,7 +53,7 @@ describe('CallGate', () => {
     expect(gate.status).to.include({ inFlight: 2, waiting: 1 })
   })
 
-  it('lets fresh changes go before bulk, and bulk before housekeeping', async () => {
+  it('lets fresh changes go before bulk and housekeeping', async () => {
     const { started, call, finish, clock } = gateWith({ limit: 1 })
     call('first', 'housekeeping')
     await clock.step(1)
@@ -61,9 +61,9 @@ describe('CallGate', () => {
     call('event', 'housekeeping')
     call('list', 'bulk')
     call('fresh', 'foreground')
-    for (const name of ['first', 'fresh', 'list', 'event']) await finish(name)
+    for (const name of ['first', 'fresh', 'event', 'list']) await finish(name)
 
-    expect(started).to.deep.equal(['first', 'fresh', 'list', 'event'])
+    expect(started).to.deep.equal(['first', 'fresh', 'event', 'list'])
   })
 
   it('keeps places for fresh changes that bulk calls cannot take', async () => {
@@ -86,22 +86,28 @@ describe('CallGate', () => {
     expect(started.indexOf('list')).to.equal(7)
   })
 
-  it('starts one housekeeping call per interval while others wait', async () => {
-    const { clock, started, call, finish } = gateWith({ limit: 8, housekeepingIntervalMs: 50 })
-    for (let i = 0; i < 9; i++) call(`list-${i}`, 'bulk')
+  it('starts one housekeeping call per interval while fresh changes wait', async () => {
+    const { clock, started, call, finish } = gateWith({ limit: 4, housekeepingIntervalMs: 50 })
+    for (let i = 0; i < 20; i++) call(`change-${i}`)
     for (let i = 0; i < 3; i++) call(`event-${i}`, 'housekeeping')
     await settle()
     const events = () => started.filter((name) => name.startsWith('event'))
+
+    for (const name of ['change-0', 'change-1', 'event-0']) await finish(name)
     expect(events()).to.deep.equal(['event-0'])
 
-    await clock.step(49)
-    expect(events()).to.have.length(1)
-    await clock.step(1)
-    expect(events()).to.have.length(2)
-
-    await finish('event-0')
     await clock.step(50)
-    expect(events()).to.have.length(3)
+    for (const name of ['change-2', 'change-3']) await finish(name)
+    expect(events()).to.deep.equal(['event-0', 'event-1'])
+  })
+
+  it('leaves a quarter of the places to housekeeping beside bulk', async () => {
+    const { started, call } = gateWith({ limit: 8 })
+    for (let i = 0; i < 9; i++) call(`list-${i}`, 'bulk')
+    for (let i = 0; i < 3; i++) call(`event-${i}`, 'housekeeping')
+    await settle()
+
+    expect(started.filter((name) => name.startsWith('event'))).to.have.length(2)
   })
 
   it('does not pace housekeeping while nobody else waits', async () => {

@@ -8,7 +8,7 @@ export interface CallGateOptions {
   readonly random: Random
   /** Calls in flight at most; default 32. */
   readonly limit?: number
-  /** While other calls wait, one housekeeping call starts per this time; default 50 ms. */
+  /** While fresh calls wait, one housekeeping call starts per this time; default 50 ms. */
   readonly housekeepingIntervalMs?: number
   /** How often one call is tried again after a 429; default 4. */
   readonly retries?: number
@@ -145,9 +145,10 @@ export class CallGate {
 
   #nextPriority(nowMs: number): CallPriority | undefined {
     const { foreground, bulk, housekeeping } = this.#queues
-    const othersWait = foreground.length + bulk.length > 0
-    if (housekeeping.length > 0 && this.#inFlightBy.housekeeping < this.#shareOf('housekeeping')) {
-      if (!othersWait || this.#housekeepingDueMs <= nowMs) return 'housekeeping'
+    // Bulk work is done when its records are closed, so it does not push its own settles aside.
+    const mustYield = foreground.length > 0 && this.#housekeepingDueMs > nowMs
+    if (housekeeping.length > 0 && this.#inFlightBy.housekeeping < this.#shareOf('housekeeping') && !mustYield) {
+      return 'housekeeping'
     }
     const bulkMayGo = bulk.length > 0 && this.#inFlightBy.bulk < this.#shareOf('bulk')
     if (bulkMayGo && this.#streak >= foregroundStreak) return 'bulk'

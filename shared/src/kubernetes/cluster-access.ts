@@ -1,5 +1,6 @@
 import type { Clock } from '../runtime/clock.ts'
 import type { Logger } from '../runtime/logger.ts'
+import { startAtZero } from '../runtime/metrics.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { Random } from '../runtime/random.ts'
 import { CallGate } from './call-gate.ts'
@@ -7,6 +8,7 @@ import { ClusterConnection } from './connection.ts'
 import { kubeconfigFiles, podServiceAccount } from './credentials.ts'
 import { EventRecorder } from './event-recorder.ts'
 import { GatedApi } from './gated-api.ts'
+import { kubernetesErrorKinds } from './kubernetes-error.ts'
 import { JsonPatchRecordWriter } from './record-writer.ts'
 
 export interface ClusterAccessOptions {
@@ -21,10 +23,16 @@ export interface ClusterAccessOptions {
   readonly metrics: Metrics
 }
 
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'WATCH'] as const
+
 /** Everything that a program needs to speak to its API server, on one pool of connections and behind one gate. */
 export function clusterAccess(options: ClusterAccessOptions) {
   const { clock, random, logger, metrics, instance, normalEvents, version } = options
   const paths = (options.kubeconfig ?? '').split(process.platform === 'win32' ? ';' : ':').filter((path) => path !== '')
+  startAtZero(
+    metrics.kubernetesCalls,
+    methods.flatMap((method) => ['ok', ...kubernetesErrorKinds].map((outcome) => ({ method, outcome }))),
+  )
   const connection = new ClusterConnection({
     load: paths.length > 0 ? kubeconfigFiles(paths) : podServiceAccount(),
     version,

@@ -86,7 +86,7 @@ describe('decodeClaim', () => {
         ['__proto__', 'x'],
       ]),
     )
-    expect(labels['hasOwnProperty']).to.be.undefined
+    expect(Object.hasOwn(labels, 'hasOwnProperty')).to.equal(false)
   })
 
   it('leaves out values that are no strings, and keeps empty ones', () => {

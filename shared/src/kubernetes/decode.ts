@@ -112,11 +112,13 @@ function stringsOf(map: JsonObject | undefined, keep: (key: string) => boolean =
   const entries = Object.entries(map)
   const wanted = entries.filter(([key, value]) => typeof value === 'string' && keep(key))
   if (wanted.length === 0) return noStrings
-  const copy = wanted.length === entries.length ? { ...map } : Object.fromEntries(wanted)
-  return Object.setPrototypeOf(copy, null) as Record<string, string>
+  // Copied as an ordinary object: one without a prototype is kept as a hash table, at several times the memory.
+  return wanted.length === entries.length
+    ? ({ ...map } as Record<string, string>)
+    : Object.fromEntries(wanted as [string, string][])
 }
 
-const noStrings: Record<string, string> = Object.freeze(Object.setPrototypeOf({}, null) as Record<string, string>)
+const noStrings: Record<string, string> = Object.freeze({})
 
 function claimRefOf(reference: JsonObject | undefined): Volume['claimRef'] {
   const namespace = stringAt(reference, 'namespace')

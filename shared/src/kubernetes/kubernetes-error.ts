@@ -15,6 +15,16 @@ export type KubernetesErrorKind =
   /** 5xx, network or time-out. */
   | 'unavailable'
 
+export const kubernetesErrorKinds: readonly KubernetesErrorKind[] = [
+  'not-found',
+  'conflict',
+  'gone',
+  'throttled',
+  'denied',
+  'invalid',
+  'unavailable',
+]
+
 export class KubernetesError extends Error {
   override readonly name = 'KubernetesError'
   readonly kind: KubernetesErrorKind

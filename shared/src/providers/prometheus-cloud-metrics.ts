@@ -14,13 +14,16 @@ const operations: Readonly<Record<ProviderName, readonly string[]>> = {
 
 /** Codes that no table knows come from a cloud, so they are many at worst; the first ones name themselves, the rest share a name. */
 const unknownCodesMax = 50
+const otherCode = 'other'
 
 export function prometheusCloudMetrics(metrics: Metrics, provider: ProviderName): CloudMetrics {
   for (const operation of operations[provider]) {
     const outcomes = ['ok', ...providerErrorKinds].map((outcome) => ({ provider, operation, outcome }))
     startAtZero(metrics.cloudCalls, outcomes)
+    metrics.cloudCallSeconds.zero({ provider, operation })
   }
   startAtZero(metrics.cloudThrottles, [{ provider }])
+  startAtZero(metrics.cloudUnknownErrors, [{ code: otherCode }])
   const codes = new Set<string>()
   return {
     called({ operation, outcome, seconds }) {
@@ -30,7 +33,7 @@ export function prometheusCloudMetrics(metrics: Metrics, provider: ProviderName)
     throttled: () => metrics.cloudThrottles.inc({ provider }),
     unknownCode({ code }) {
       if (codes.size < unknownCodesMax) codes.add(code)
-      metrics.cloudUnknownErrors.inc({ code: codes.has(code) ? code : 'other' })
+      metrics.cloudUnknownErrors.inc({ code: codes.has(code) ? code : otherCode })
     },
   }
 }

@@ -41,3 +41,11 @@ export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
     signal?.addEventListener('abort', finish, { once: true })
   })
 }
+
+/** Resolves when `work` has ended, well or not, and at the latest after `limitMs`. */
+export function atMost(clock: Clock, limitMs: number, work: Promise<unknown>): Promise<void> {
+  const ended = new AbortController()
+  const end = () => ended.abort()
+  work.then(end, end)
+  return pause(clock, limitMs, ended.signal)
+}

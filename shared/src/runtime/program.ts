@@ -82,7 +82,9 @@ function answeredArguments({ name, summary }: Program, process: NodeJS.Process):
     else return false
     return true
   } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\nTry k8s-cloud-tagger ${name} --help.\n`)
+    process.stderr.write(
+      `${error instanceof Error ? error.message : String(error)}\nTry k8s-cloud-tagger ${name} --help.\n`,
+    )
     process.exit(exitBadConfig)
   }
 }

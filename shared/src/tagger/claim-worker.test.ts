@@ -5,8 +5,9 @@ import { FakeClock } from '../../testing/fake-clock.ts'
 import { CapturedLog } from '../../testing/programs/captured-log.ts'
 import type { ClaimKey } from '../claims/claim-key.ts'
 import { parseConfig } from '../config/load-config.ts'
-import { KubernetesError } from '../kubernetes/kubernetes-error.ts'
-import type { KubernetesErrorKind } from '../kubernetes/kubernetes-error.ts'
+import { KubernetesError, kubernetesErrorKinds } from '../kubernetes/kubernetes-error.ts'
+import type { AppliedRecord } from '../plan/applied-record.ts'
+import { serializeRecord } from '../plan/record-codec.ts'
 import { MemoryProvider } from '../providers/memory/memory-provider.ts'
 import { ProviderError, providerErrorKinds } from '../providers/provider-error.ts'
 import type { RunningProvider } from '../providers/running-provider.ts'
@@ -14,15 +15,6 @@ import type { Outcome } from './outcome.ts'
 import { createTaggingLine } from './tagging-line.ts'
 
 const disk = 'vol-0123456789abcdef0'
-const kubernetesErrorKinds: readonly KubernetesErrorKind[] = [
-  'not-found',
-  'conflict',
-  'gone',
-  'throttled',
-  'denied',
-  'invalid',
-  'unavailable',
-]
 
 interface Pass {
   readonly atMs: number
@@ -105,7 +97,7 @@ describe('ClaimWorker', () => {
           const name = [error.kind, error.code, error.retryAfterMs].filter((part) => part !== undefined).join(' ')
           it(`the cloud answers ${method} with ${name}, ${setting}`, async () => {
             const { clock, cloud, line, claim, passes, stop } = await start({ config })
-            cloud[method] = () => Promise.reject(error)
+            Object.assign(cloud, { [method]: () => Promise.reject(error) })
 
             line.queue.add(claim.key, { lane: 'fresh' })
             await clock.step(60_000)
@@ -280,18 +272,18 @@ describe('ClaimWorker', () => {
 
   it('looks again when another process that had announced a change should be through with it', async () => {
     const { clock, cluster, cloud, line, claim, passes, stop } = await start()
-    const intent = { by: 'pod-b', until: new Date(clock.wallMs() + 20_000).toISOString(), touched: {} }
-    const record = {
-      version: 1,
-      volume: 'volume-uid-1',
-      claim: claim.uid,
-      cloud: 'mock',
-      disk,
-      settledAt: intent.until,
-      settled: {},
+    const intent = { by: 'pod-b', untilMs: clock.wallMs() + 20_000, touched: new Map() }
+    const record: AppliedRecord = {
+      volumeUid: 'volume-uid-1',
+      claimUid: claim.uid,
+      cloud: 'aws',
+      diskId: disk,
+      settledAtMs: clock.wallMs(),
+      settled: new Map(),
+      left: new Map(),
       intent,
     }
-    cluster.putVolume({ applied: JSON.stringify(record) })
+    cluster.putVolume({ applied: serializeRecord(record) })
 
     line.queue.add(claim.key, { lane: 'fresh' })
     await clock.step(19_999)

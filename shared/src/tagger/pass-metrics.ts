@@ -19,6 +19,7 @@ export class PassMetrics implements PassObserver {
       metrics.reconciles,
       outcomeKinds.map((outcome) => ({ resource, outcome })),
     )
+    metrics.reconcileSeconds.zero({ resource })
     startAtZero(
       metrics.errors,
       ['cloud', 'kubernetes'].map((error_type) => ({ resource, error_type })),

@@ -21,11 +21,13 @@ export interface LatestRecord {
 interface Settling {
   readonly volume: Volume
   readonly applied: string
-  readonly abort: AbortController
-  /** True from when the call has left: then it can only be waited for. */
-  sent: boolean
+  /** Waiting: can be taken over, which leaves the call with nothing to say. Sent: can only be waited for. */
+  state: 'waiting' | 'sent' | 'taken-over'
   ended: Promise<Volume | undefined>
 }
+
+/** Each holds a record and a volume in memory until the API server has time for it. */
+const openMax = 2000
 
 /**
  * Closes intents off the critical path: the tag is on the disk already, so this waits for every other call to the API
@@ -38,6 +40,8 @@ export class Settler {
   /** How often in a row a volume's record could not be closed. */
   readonly #failures = new Map<string, number>()
   readonly #stop = new AbortController()
+  /** Those that wait for room, in order. */
+  readonly #waiting: (() => void)[] = []
 
   constructor(deps: SettlerDeps) {
     this.#deps = deps
@@ -47,13 +51,13 @@ export class Settler {
     const settling: Settling = {
       volume,
       applied,
-      abort: new AbortController(),
-      sent: false,
+      state: 'waiting',
       ended: Promise.resolve(undefined),
     }
     this.#open.set(volume.uid, settling)
     settling.ended = this.#write(key, settling).finally(() => {
       if (this.#open.get(volume.uid) === settling) this.#open.delete(volume.uid)
+      this.#waiting.shift()?.()
     })
   }
 
@@ -64,17 +68,18 @@ export class Settler {
   async takeOver(volume: Volume): Promise<LatestRecord | undefined> {
     const settling = this.#open.get(volume.uid)
     if (settling === undefined) return undefined
-    if (settling.sent) {
+    if (settling.state === 'sent') {
       const settled = await settling.ended
       return settled && { volume: settled }
     }
     this.#open.delete(volume.uid)
-    settling.abort.abort()
+    settling.state = 'taken-over'
     return { volume: settling.volume, decided: settling.applied }
   }
 
-  get openCount(): number {
-    return this.#open.size
+  /** Resolves when few enough are outstanding: bulk work must not pile up what it has decided. */
+  async hasRoom(): Promise<void> {
+    while (this.#open.size > openMax) await new Promise<void>((resolve) => this.#waiting.push(resolve))
   }
 
   /** Resolves when nothing is outstanding. */
@@ -89,18 +94,19 @@ export class Settler {
 
   async #write(key: ClaimKey, settling: Settling): Promise<Volume | undefined> {
     const { records, logger, onUnsettled } = this.#deps
-    const { volume, abort } = settling
+    const { volume } = settling
     const applied = () => {
-      settling.sent = true
+      if (settling.state === 'taken-over') throw new Error('somebody else writes this record')
+      settling.state = 'sent'
       return settling.applied
     }
-    const signal = AbortSignal.any([this.#stop.signal, abort.signal])
     try {
-      const written = await records.writeRecord(volume, applied, { signal, priority: 'housekeeping' })
+      const options = { signal: this.#stop.signal, priority: 'housekeeping' } as const
+      const written = await records.writeRecord(volume, applied, options)
       this.#failures.delete(volume.uid)
       return written
     } catch (error) {
-      if (signal.aborted) return undefined
+      if (this.#stop.signal.aborted || settling.state === 'taken-over') return undefined
       const failures = (this.#failures.get(volume.uid) ?? 0) + 1
       this.#failures.set(volume.uid, failures)
       logger.debug({ claim: key, volume: volume.name, failures, err: error }, 'record not settled, looking again')

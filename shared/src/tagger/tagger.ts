@@ -16,6 +16,7 @@ import type { Logger } from '../runtime/logger.ts'
 import type { IntentTiming } from './intent-timing.ts'
 import { unsupportedEvent } from './claim-events.ts'
 import { DiskPass } from './disk-pass.ts'
+import type { DiskPassDeps } from './disk-pass.ts'
 import type { Outcome } from './outcome.ts'
 import type { ClusterCallOptions, ClusterReader, EventSink, RecordWriter } from './ports.ts'
 import { Settler } from './settler.ts'
@@ -47,12 +48,13 @@ export class Tagger {
   readonly #settler: Settler
   /** Two volumes can name one disk, so a lock by key would not do. */
   readonly #disks = new KeyedLock<string>()
-  /** Volumes whose open intent is ours and of which every call was answered: nothing of it can land late. */
-  readonly #answered = new Set<string>()
+  /** One for all passes: thousands are under way at once. */
+  readonly #passDeps: DiskPassDeps
 
   constructor(deps: TaggerDeps) {
     this.#deps = deps
     this.#settler = new Settler({ records: deps.records, logger: deps.logger, onUnsettled: deps.onUnsettled })
+    this.#passDeps = { ...deps, settler: this.#settler, answered: new Set() }
   }
 
   get settler(): Settler {
@@ -108,6 +110,7 @@ export class Tagger {
       if (hints.lane === 'fresh' && hints.expectWebhook !== true) quick.reportProblems()
       return { kind: 'in-sync' }
     }
+    if (hints.lane === 'bulk') await this.#settler.hasRoom()
     return this.#disks.run(subject.disk.id, async () => {
       const latest = await this.#settler.takeOver(subject.volume)
       return latest === undefined ? quick.run() : this.#pass({ ...subject, ...latest }, hints, call).run()
@@ -121,10 +124,7 @@ export class Tagger {
   ): DiskPass {
     const call = { signal: cluster.signal, lane: hints.lane }
     const driftSuspected = hints.observe === true
-    return new DiskPass(
-      { ...this.#deps, settler: this.#settler, answered: this.#answered },
-      { claim, volume, disk, decided, cluster, call, driftSuspected, job },
-    )
+    return new DiskPass(this.#passDeps, { claim, volume, disk, decided, cluster, call, driftSuspected, job })
   }
 
   async #read(

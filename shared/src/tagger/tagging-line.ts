@@ -5,7 +5,7 @@ import { mergeHints } from '../queue/hints.ts'
 import type { Hints } from '../queue/hints.ts'
 import { WorkQueue } from '../queue/work-queue.ts'
 import { Workers } from '../queue/workers.ts'
-import { pause } from '../runtime/clock.ts'
+import { atMost } from '../runtime/clock.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { durationMs } from '../runtime/duration.ts'
 import type { Logger } from '../runtime/logger.ts'
@@ -102,10 +102,10 @@ export async function createTaggingLine(deps: TaggingLineDeps): Promise<TaggingL
         await workers.finished()
         await tagger.settler.drained()
       }
-      await Promise.race([done(), pause(clock, graceMs)])
+      await atMost(clock, graceMs, done())
       abort.abort()
       tagger.settler.abort()
-      await Promise.race([provider.stop(), pause(clock, graceMs)])
+      await atMost(clock, graceMs, provider.stop())
     },
   }
 }

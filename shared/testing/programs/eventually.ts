@@ -3,13 +3,14 @@
  * with what was waited for, so that a test that fails says why.
  */
 export async function eventually(
-  what: string,
+  what: string | (() => string),
   condition: () => boolean | Promise<boolean>,
   withinMs = 5000,
 ): Promise<void> {
   const endMs = performance.now() + withinMs
   while (!(await condition())) {
-    if (performance.now() > endMs) throw new Error(`not within ${withinMs} ms: ${what}`)
+    if (performance.now() > endMs)
+      throw new Error(`not within ${withinMs} ms: ${typeof what === 'string' ? what : what()}`)
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
 }

@@ -23,33 +23,42 @@ export interface ReviewOptions {
   readonly oldObject?: ReviewedObject | null
 }
 
-/** An AdmissionReview as the API server sends it: the bind of claim `db/data-0` where nothing else is said. */
+const usual = {
+  uid: '705ab4f5-6393-11e8-b7cc-42010a800002',
+  name: 'data-0',
+  operation: 'UPDATE',
+  resource: { group: '', version: 'v1', resource: 'persistentvolumeclaims' },
+  subResource: undefined,
+  dryRun: false,
+  object: {},
+  oldObject: null,
+}
+
+/** An AdmissionReview as the API server sends it: an update of claim `db/data-0` where nothing else is said. */
 export function admissionReview(options: ReviewOptions = {}) {
-  const { object = {}, oldObject = null, resource = claims, operation = 'UPDATE' } = options
+  const { uid, name, operation, resource, subResource, dryRun, object, oldObject } = { ...usual, ...options }
   const kind = { group: resource.group, version: resource.version, kind: 'PersistentVolumeClaim' }
   return {
     kind: 'AdmissionReview',
     apiVersion: 'admission.k8s.io/v1',
     request: {
-      uid: options.uid ?? '705ab4f5-6393-11e8-b7cc-42010a800002',
+      uid,
       kind,
       resource,
-      ...(options.subResource !== undefined && { subResource: options.subResource }),
+      ...(subResource !== undefined && { subResource }),
       requestKind: kind,
       requestResource: resource,
-      ...(options.name !== '' && { name: options.name ?? object?.name ?? 'data-0' }),
-      namespace: object?.namespace ?? 'db',
+      ...(name !== '' && { name }),
+      namespace: 'db',
       operation,
       userInfo: { username: 'system:serviceaccount:kube-system:persistent-volume-binder' },
       object: object && claimObject(object),
       oldObject: oldObject && claimObject(oldObject),
-      dryRun: options.dryRun ?? false,
+      dryRun,
       options: { kind: operation === 'CREATE' ? 'CreateOptions' : 'UpdateOptions', apiVersion: 'meta.k8s.io/v1' },
     },
   }
 }
-
-const claims = { group: '', version: 'v1', resource: 'persistentvolumeclaims' }
 
 function claimObject({ volumeName, ...metadata }: ReviewedObject): object {
   return {
