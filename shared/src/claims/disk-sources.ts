@@ -1,3 +1,4 @@
+import { azureDiskOfCsi, azureDiskOfUri } from './azure-disk.ts'
 import { ebsDrivers, ebsVolumeIdOf } from './ebs-volume.ts'
 import type { DiskRef } from './disk.ts'
 import type { Volume, VolumeSource } from './volume.ts'
@@ -21,7 +22,7 @@ export type DiskLookup =
 const lookups: Readonly<Record<Cloud, (source: VolumeSource, volume: Volume) => DiskLookup>> = {
   aws: lookUpEbsVolume,
   gcp: unsupported,
-  azure: unsupported,
+  azure: lookUpAzureDisk,
   mock: anyVolume,
 }
 
@@ -35,6 +36,7 @@ function lookUpEbsVolume(source: VolumeSource): DiskLookup {
       return ebsDrivers.has(source.driver) ? ebsDisk(source.handle) : unsupported(source)
     case 'awsElasticBlockStore':
       return ebsDisk(source.volumeId)
+    case 'azureDisk':
     case 'other':
       return unsupported(source)
     default:
@@ -48,6 +50,20 @@ function ebsDisk(handle: string): DiskLookup {
   return { kind: 'disk', disk: { id } }
 }
 
+function lookUpAzureDisk(source: VolumeSource): DiskLookup {
+  switch (source.kind) {
+    case 'csi':
+      return azureDiskOfCsi(source.driver, source.handle)
+    case 'azureDisk':
+      return azureDiskOfUri(source.diskUri)
+    case 'awsElasticBlockStore':
+    case 'other':
+      return unsupported(source)
+    default:
+      return source satisfies never
+  }
+}
+
 /** `cloudProvider: mock` has tagged every bound volume since the first tool, so demos need no cloud driver. */
 function anyVolume(source: VolumeSource, volume: Volume): DiskLookup {
   switch (source.kind) {
@@ -55,6 +71,8 @@ function anyVolume(source: VolumeSource, volume: Volume): DiskLookup {
       return { kind: 'disk', disk: { id: source.handle } }
     case 'awsElasticBlockStore':
       return { kind: 'disk', disk: { id: source.volumeId } }
+    case 'azureDisk':
+      return { kind: 'disk', disk: { id: source.diskUri } }
     case 'other':
       return { kind: 'disk', disk: { id: source.detail ?? `${source.type}/${volume.name}` } }
     default:

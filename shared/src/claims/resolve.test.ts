@@ -132,3 +132,28 @@ describe('resolveDisk with cloudProvider mock', () => {
     expect(resolveDisk(claim(), stolen, 'mock').kind).to.equal('skip')
   })
 })
+
+describe('resolveDisk on Azure', () => {
+  const id =
+    '/subscriptions/0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0/resourceGroups/MC_group/providers/Microsoft.Compute/disks/pvc-1'
+  const lower = id.toLowerCase()
+  for (const [when, overrides, want] of [
+    ['the CSI driver made it', csi('disk.csi.azure.com', id), lower],
+    ['its id is spelled in another case', csi('disk.csi.azure.com', id.toUpperCase()), lower],
+    ['the in-tree source names it', { source: { kind: 'azureDisk', diskUri: id } }, lower],
+    ['it is a file share', csi('file.csi.azure.com', 'group#account#share'), 'skip unsupported-volume'],
+    ['it is an EBS volume', csi('ebs.csi.aws.com', 'vol-0123abcd'), 'skip unsupported-volume'],
+    [
+      'it is a blob of old',
+      { source: { kind: 'azureDisk', diskUri: 'https://a.blob.core.windows.net/vhds/x.vhd' } },
+      'skip',
+    ],
+  ] as const) {
+    it(`answers ${want} when ${when}`, () => {
+      const resolution = resolveDisk(claim(), volume(overrides), 'azure')
+
+      const answer = resolution.kind === 'ready' ? resolution.disk.id : `${resolution.kind} ${resolution.reason}`
+      expect(answer.startsWith(want)).to.equal(true)
+    })
+  }
+})

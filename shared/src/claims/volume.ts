@@ -17,5 +17,6 @@ export interface Volume {
 export type VolumeSource =
   | { readonly kind: 'csi'; readonly driver: string; readonly handle: string }
   | { readonly kind: 'awsElasticBlockStore'; readonly volumeId: string }
+  | { readonly kind: 'azureDisk'; readonly diskUri: string }
   /** Any other source by its field name in `spec`, such as `nfs` or `hostPath`; `detail` is its path or name, if it has one. */
   | { readonly kind: 'other'; readonly type: string; readonly detail: string | undefined }

@@ -131,6 +131,22 @@ export const configSchema = {
       },
       callTimeout: duration('10s', 'After this a call to EC2 is given up.'),
     }),
+    azure: group({
+      resourceManagerEndpoint: {
+        type: 'string',
+        default: '',
+        pattern: '^(https?://.+)?$',
+        description:
+          'Another address of Azure Resource Manager, as a URL, for sovereign clouds; empty means the public cloud. Plain http is taken on loopback only.',
+      },
+      authorityHost: {
+        type: 'string',
+        default: '',
+        pattern: '^(https?://.+)?$',
+        description: 'Another address of Entra ID, as a URL; empty means what the SDK finds (`AZURE_AUTHORITY_HOST`).',
+      },
+      callTimeout: duration('10s', 'After this a call to Azure is given up.'),
+    }),
   },
 } as const satisfies JsonSchema
 

@@ -28,4 +28,9 @@ export interface Config {
     readonly webhookShare: number
   }
   readonly aws: { readonly region: string; readonly endpoint: string; readonly callTimeout: string }
+  readonly azure: {
+    readonly resourceManagerEndpoint: string
+    readonly authorityHost: string
+    readonly callTimeout: string
+  }
 }

@@ -149,6 +149,8 @@ function sourceOf(spec: JsonObject): VolumeSource {
   if (driver !== undefined && handle !== undefined) return { kind: 'csi', driver, handle }
   const volumeId = stringAt(objectAt(spec, 'awsElasticBlockStore'), 'volumeID')
   if (volumeId !== undefined) return { kind: 'awsElasticBlockStore', volumeId }
+  const diskUri = stringAt(objectAt(spec, 'azureDisk'), 'diskURI')
+  if (diskUri !== undefined) return { kind: 'azureDisk', diskUri }
 
   for (const [type, value] of Object.entries(spec)) {
     const source = asObject(value)

@@ -9,7 +9,7 @@ const operations: Readonly<Record<ProviderName, readonly string[]>> = {
   mock: [],
   aws: ['DescribeVolumes', 'CreateTags', 'DeleteTags'],
   gcp: [],
-  azure: [],
+  azure: ['GetTags', 'UpdateTags', 'QueryResources'],
 }
 
 /** Codes that no table knows come from a cloud, so they are many at worst; the first ones name themselves, the rest share a name. */

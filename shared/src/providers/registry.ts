@@ -17,6 +17,11 @@ export interface ProviderDeps {
   readonly proxyEnv?: Readonly<Record<string, string | undefined>>
   /** Empty strings count as missing. */
   readonly aws: { readonly region: string; readonly endpoint: string; readonly callTimeoutMs: number }
+  readonly azure: {
+    readonly resourceManagerEndpoint: string
+    readonly authorityHost: string
+    readonly callTimeoutMs: number
+  }
 }
 
 /** Every cloud we know. A folder is loaded only when it is asked for: the SDKs are large. */
@@ -40,7 +45,15 @@ const constructors: Readonly<Record<ProviderName, (deps: ProviderDeps) => Promis
     })
   },
   gcp: () => notYet('gcp'),
-  azure: () => notYet('azure'),
+  azure: async ({ azure, ...deps }) => {
+    const { createAzureProvider } = await import('./azure/azure-provider.ts')
+    return createAzureProvider({
+      ...deps,
+      resourceManagerEndpoint: azure.resourceManagerEndpoint || undefined,
+      authorityHost: azure.authorityHost || undefined,
+      callTimeoutMs: azure.callTimeoutMs,
+    })
+  },
 }
 
 /** Throws where this version has no such provider, or where its configuration lacks something. Makes no cloud call. */
@@ -49,5 +62,5 @@ export function createProvider(name: ProviderName, deps: ProviderDeps): Promise<
 }
 
 async function notYet(name: ProviderName): Promise<never> {
-  throw new Error(`cloudProvider ${name} is not in this version; it has mock and aws`)
+  throw new Error(`cloudProvider ${name} is not in this version; it has mock, aws and azure`)
 }

@@ -1,4 +1,5 @@
 import type { ClaimKey } from '../claims/claim-key.ts'
+import { callTimeoutMs } from '../config/call-timeout.ts'
 import type { Config } from '../config/config.ts'
 import type { ExpectedCompany, RunningProvider } from '../providers/running-provider.ts'
 import { mergeHints } from '../queue/hints.ts'
@@ -65,7 +66,7 @@ export async function createTaggingLine(deps: TaggingLineDeps): Promise<TaggingL
     upstream,
     cloud: config.cloudProvider,
     policy: config.tags.onConflict,
-    timing: intentTiming(durationMs(config.aws.callTimeout)),
+    timing: intentTiming(callTimeoutMs(config)),
     onUnsettled: (key, failures) => {
       const afterMs = Math.min(unsettledAfterMs * 2 ** (failures - 1), Math.max(errorMs, unsettledAfterMs))
       queue.addAfter(key, { lane: 'bulk', observe: true }, afterMs)
