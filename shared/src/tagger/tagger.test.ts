@@ -336,6 +336,20 @@ describe('the path', () => {
     })
   })
 
+  it('knows after two kills in a row what the first of them left on the disk', async () => {
+    const { cluster, claim, process, tags, clock } = start({ claim: { labels: { first: '1' } } })
+    await process({ killedAt: 'after write tags' }).pass(claim.key)
+    cluster.label(claim, { first: '1', second: '2' })
+    await process({ killedAt: 'after write tags' }).pass(claim.key)
+    expect(tags()).to.deep.equal({ first: '1', second: '2' })
+    cluster.label(claim, {})
+    await clock.step(75_000)
+
+    await process().pass(claim.key)
+
+    expect(tags()).to.deep.equal({})
+  })
+
   describe('killed at any step', () => {
     const prepared = () => {
       const world = start({

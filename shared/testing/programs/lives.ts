@@ -11,9 +11,11 @@ const callTimeoutMs = 1000
 const recordOpenMs = intentLifetimeMs(intentTiming(callTimeoutMs))
 
 /** What is on each disk before us. */
-export const tagsBefore = { foreign: 'keep', env: 'finance' }
-/** What its claim is labelled with while the program waits to die. */
-export const labels = { team: 'core', env: 'prod' }
+const tagsBefore = { foreign: 'keep', env: 'finance' }
+/** What its claim is labelled with as the program dies; the first of them goes before the program is there again. */
+const labels = { team: 'core', env: 'prod' }
+/** What the disk must have then, with whatever comes later. */
+export const tagsAfter = { foreign: 'keep', env: 'prod' }
 
 /** One program in its cluster that dies once at each step, each time with another claim in hand. */
 export class Lives {
@@ -85,6 +87,7 @@ export class Lives {
       const killed = killAt(installation, program, death)
       await installation.kubernetes.setLabels('db', name, labels)
       await killed
+      await installation.kubernetes.removeLabel('db', name, 'team')
       program = await this.#start(installation)
       await installation.untilTagged(disk, await this.#afterwards(installation, name))
       this.#ends[i]?.resolve()

@@ -88,18 +88,12 @@ describe('AdmissionServer, over TLS', () => {
     })
 
     it('is answered before its job is taken in', async () => {
-      const held = Promise.withResolvers<void>()
-      let answeredFirst: boolean | undefined
-      enqueue = () => {
-        answeredFirst = outcomes.includes('queued')
-        void held.promise
-      }
+      const answeredFirst: boolean[] = []
+      enqueue = () => void answeredFirst.push(outcomes.includes('queued'))
 
-      const { status } = await caller.review(bound)
+      await caller.review(bound)
 
-      expect(status).to.equal(200)
-      expect(answeredFirst).to.equal(true)
-      held.resolve()
+      expect(answeredFirst).to.deep.equal([true])
     })
 
     for (const [what, review, outcome] of [
