@@ -2,6 +2,7 @@
 import { chmod, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { build } from 'esbuild'
+import { pruneGoogleProtos } from './prune-google-protos.ts'
 
 const root = join(import.meta.dirname, '..')
 const outdir = join(root, 'dist')
@@ -37,6 +38,7 @@ const { metafile } = await build({
   legalComments: 'none',
   chunkNames: 'chunks/[name]-[hash]',
   banner: { js: banner },
+  plugins: [pruneGoogleProtos()],
   metafile: true,
   logLevel: 'warning',
 })

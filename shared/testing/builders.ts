@@ -33,6 +33,7 @@ export function volume(overrides: Partial<Volume> = {}): Volume {
     createdAtMs: epochMs - 86_400_000,
     claimRef: { namespace: 'db', name: 'data-0', uid: 'claim-uid-1' },
     source: { kind: 'csi', driver: 'ebs.csi.aws.com', handle: 'vol-0123456789abcdef0' },
+    zones: [],
     provisionedBy: undefined,
     applied: undefined,
     deleting: false,

@@ -1,4 +1,5 @@
 import { azureDiskOfCsi, azureDiskOfUri } from './azure-disk.ts'
+import { lookUpGcpDisk } from './gcp-disk.ts'
 import { ebsDrivers, ebsVolumeIdOf } from './ebs-volume.ts'
 import type { DiskRef } from './disk.ts'
 import type { Volume, VolumeSource } from './volume.ts'
@@ -21,7 +22,7 @@ export type DiskLookup =
  */
 const lookups: Readonly<Record<Cloud, (source: VolumeSource, volume: Volume) => DiskLookup>> = {
   aws: lookUpEbsVolume,
-  gcp: unsupported,
+  gcp: lookUpGoogleDisk,
   azure: lookUpAzureDisk,
   mock: anyVolume,
 }
@@ -37,6 +38,7 @@ function lookUpEbsVolume(source: VolumeSource): DiskLookup {
     case 'awsElasticBlockStore':
       return ebsDisk(source.volumeId)
     case 'azureDisk':
+    case 'gcePersistentDisk':
     case 'other':
       return unsupported(source)
     default:
@@ -57,6 +59,21 @@ function lookUpAzureDisk(source: VolumeSource): DiskLookup {
     case 'azureDisk':
       return azureDiskOfUri(source.diskUri)
     case 'awsElasticBlockStore':
+    case 'gcePersistentDisk':
+    case 'other':
+      return unsupported(source)
+    default:
+      return source satisfies never
+  }
+}
+
+function lookUpGoogleDisk(source: VolumeSource, { zones }: Volume): DiskLookup {
+  switch (source.kind) {
+    case 'csi':
+    case 'gcePersistentDisk':
+      return lookUpGcpDisk(source, zones)
+    case 'awsElasticBlockStore':
+    case 'azureDisk':
     case 'other':
       return unsupported(source)
     default:
@@ -73,6 +90,8 @@ function anyVolume(source: VolumeSource, volume: Volume): DiskLookup {
       return { kind: 'disk', disk: { id: source.volumeId } }
     case 'azureDisk':
       return { kind: 'disk', disk: { id: source.diskUri } }
+    case 'gcePersistentDisk':
+      return { kind: 'disk', disk: { id: source.pdName } }
     case 'other':
       return { kind: 'disk', disk: { id: source.detail ?? `${source.type}/${volume.name}` } }
     default:

@@ -157,3 +157,34 @@ describe('resolveDisk on Azure', () => {
     })
   }
 })
+
+describe('resolveDisk on Google', () => {
+  const handle = 'projects/p/zones/europe-west1-b/disks/pvc-1'
+  for (const [when, overrides, want] of [
+    ['the CSI driver made it', csi('pd.csi.storage.gke.io', handle), handle],
+    [
+      'B6: it is regional',
+      csi('pd.csi.storage.gke.io', 'projects/p/regions/r/disks/d'),
+      'projects/p/regions/r/disks/d',
+    ],
+    [
+      'B2: only the in-tree source names it',
+      { source: { kind: 'gcePersistentDisk', pdName: 'x' }, zones: ['europe-west1-b'] },
+      'projects/UNSPECIFIED/zones/europe-west1-b/disks/x',
+    ],
+    [
+      'a migrated handle leaves out project and zone',
+      { ...csi('pd.csi.storage.gke.io', 'projects/UNSPECIFIED/zones/UNSPECIFIED/disks/x'), zones: ['europe-west1-b'] },
+      'projects/UNSPECIFIED/zones/europe-west1-b/disks/x',
+    ],
+    ['it lies in several zones', csi('pd.csi.storage.gke.io', 'projects/p/zones/multi-zone/disks/d'), 'skip'],
+    ['it is Filestore', csi('filestore.csi.storage.gke.io', 'modeInstance/z/i/s'), 'skip unsupported-volume'],
+  ] as const) {
+    it(`answers ${want} when ${when}`, () => {
+      const resolution = resolveDisk(claim(), volume(overrides), 'gcp')
+
+      const answer = resolution.kind === 'ready' ? resolution.disk.id : `${resolution.kind} ${resolution.reason}`
+      expect(answer.startsWith(want)).to.equal(true)
+    })
+  }
+})

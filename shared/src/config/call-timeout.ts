@@ -3,5 +3,6 @@ import type { Config } from './config.ts'
 
 /** After this a call to the configured cloud is given up, in milliseconds. `mock` answers at once. */
 export function callTimeoutMs(config: Config): number {
-  return durationMs(config.cloudProvider === 'azure' ? config.azure.callTimeout : config.aws.callTimeout)
+  const { cloudProvider } = config
+  return durationMs(config[cloudProvider === 'mock' ? 'aws' : cloudProvider].callTimeout)
 }

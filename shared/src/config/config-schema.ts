@@ -131,6 +131,20 @@ export const configSchema = {
       },
       callTimeout: duration('10s', 'After this a call to EC2 is given up.'),
     }),
+    gcp: group({
+      project: {
+        type: 'string',
+        default: '',
+        description: 'The project of disks whose handle does not name one; empty means that of the metadata server.',
+      },
+      endpoint: {
+        type: 'string',
+        default: '',
+        pattern: '^(https?://.+)?$',
+        description: 'Another address of the Compute API, as a URL. Plain http is taken on loopback only.',
+      },
+      callTimeout: duration('10s', 'After this a call to Google is given up.'),
+    }),
     azure: group({
       resourceManagerEndpoint: {
         type: 'string',

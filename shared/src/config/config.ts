@@ -28,6 +28,7 @@ export interface Config {
     readonly webhookShare: number
   }
   readonly aws: { readonly region: string; readonly endpoint: string; readonly callTimeout: string }
+  readonly gcp: { readonly project: string; readonly endpoint: string; readonly callTimeout: string }
   readonly azure: {
     readonly resourceManagerEndpoint: string
     readonly authorityHost: string

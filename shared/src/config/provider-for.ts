@@ -24,7 +24,7 @@ export function providerFor(
   program: 'webhook' | 'reconciler',
   { config, clock, random, logger, metrics, env }: ProviderForDeps,
 ): (expected: ExpectedCompany) => Promise<RunningProvider> {
-  const { aws, azure, budget, cloudProvider } = config
+  const { aws, azure, gcp, budget, cloudProvider } = config
   const cloudMetrics = prometheusCloudMetrics(metrics, cloudProvider)
   return (expected) =>
     createProvider(cloudProvider, {
@@ -36,6 +36,7 @@ export function providerFor(
       proxyEnv: env,
       budget: { profile: budget.profile, share: budgetShare(program, config) },
       aws: { region: aws.region, endpoint: aws.endpoint, callTimeoutMs: durationMs(aws.callTimeout) },
+      gcp: { project: gcp.project, endpoint: gcp.endpoint, callTimeoutMs: durationMs(gcp.callTimeout) },
       azure: {
         resourceManagerEndpoint: azure.resourceManagerEndpoint,
         authorityHost: azure.authorityHost,

@@ -118,6 +118,17 @@ describe('decodeClaim', () => {
 
 describe('decodeVolume', () => {
   const csi = { driver: 'ebs.csi.aws.com', volumeHandle: 'vol-1' }
+
+  it('knows the zones that labels or node affinity name, and survives affinities of any form', () => {
+    const labels = { 'failure-domain.beta.kubernetes.io/zone': 'a__b' }
+    const matchExpressions = [{ key: 'topology.gke.io/zone', operator: 'In', values: ['z', 5] }, null, { key: 1 }]
+    const nodeAffinity = { required: { nodeSelectorTerms: [{ matchExpressions }, {}, 'odd'] } }
+
+    expect(valueOf(decodeVolume(volumeJson({ metadata: { labels }, spec: { csi } }))).zones).to.deep.equal(['a', 'b'])
+    expect(valueOf(decodeVolume(volumeJson({ spec: { csi, nodeAffinity } }))).zones).to.deep.equal(['z'])
+    expect(valueOf(decodeVolume(volumeJson({ spec: { csi, nodeAffinity: 'odd' } }))).zones).to.deep.equal([])
+  })
+
   const sources: { when: string; spec: object; source: object }[] = [
     { when: 'csi', spec: { csi }, source: { kind: 'csi', driver: 'ebs.csi.aws.com', handle: 'vol-1' } },
     {
@@ -134,7 +145,12 @@ describe('decodeVolume', () => {
     {
       when: 'in-tree GCE',
       spec: { gcePersistentDisk: { pdName: 'x' } },
-      source: { kind: 'other', type: 'gcePersistentDisk', detail: 'x' },
+      source: { kind: 'gcePersistentDisk', pdName: 'x' },
+    },
+    {
+      when: 'in-tree Azure',
+      spec: { azureDisk: { diskName: 'x', diskURI: '/subscriptions/s' } },
+      source: { kind: 'azureDisk', diskUri: '/subscriptions/s' },
     },
     { when: 'a source without detail', spec: { rbd: {} }, source: { kind: 'other', type: 'rbd', detail: undefined } },
     {

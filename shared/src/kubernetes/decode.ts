@@ -1,3 +1,4 @@
+import { zonesNamed, type NodeRequirement } from '../claims/gcp-disk.ts'
 import { appliedAnnotation } from '../claims/annotations.ts'
 import { claimKey } from '../claims/claim-key.ts'
 import type { Claim } from '../claims/claim.ts'
@@ -61,6 +62,7 @@ export function decodeVolume(object: unknown): Decoded<Volume> {
       ...identity,
       claimRef: claimRefOf(objectAt(spec, 'claimRef')),
       source: sourceOf(spec),
+      zones: zonesOf(metadata, spec),
       provisionedBy: stringAt(annotations, provisionedByAnnotation),
       applied: stringAt(annotations, appliedAnnotation),
     },
@@ -127,6 +129,31 @@ function claimRefOf(reference: JsonObject | undefined): Volume['claimRef'] {
   return { namespace, name, uid: stringAt(reference, 'uid') }
 }
 
+function zonesOf(metadata: JsonObject | undefined, spec: JsonObject): readonly string[] {
+  const required = objectAt(objectAt(spec, 'nodeAffinity'), 'required')
+  const terms = listAt(required, 'nodeSelectorTerms').map((term) =>
+    listAt(asObject(term), 'matchExpressions').flatMap((expression) => nodeRequirementOf(expression) ?? []),
+  )
+  const zones = zonesNamed(stringsOf(objectAt(metadata, 'labels')), terms)
+  return zones.length === 0 ? noZones : zones
+}
+
+function nodeRequirementOf(expression: unknown): NodeRequirement | undefined {
+  const requirement = asObject(expression)
+  const key = stringAt(requirement, 'key')
+  const operator = stringAt(requirement, 'operator')
+  if (key === undefined || operator === undefined) return undefined
+  const values = listAt(requirement, 'values').filter((value) => typeof value === 'string')
+  return { key, operator, values }
+}
+
+function listAt(parent: JsonObject | undefined, key: string): readonly unknown[] {
+  const list = parent?.[key]
+  return Array.isArray(list) ? list : []
+}
+
+const noZones: readonly string[] = []
+
 // Fields of a PersistentVolumeSpec that are objects and no volume source.
 const otherSpecObjects: ReadonlySet<string> = new Set(['capacity', 'claimRef', 'nodeAffinity'])
 // Where the sources of volumes that are not for us keep what identifies them.
@@ -151,6 +178,8 @@ function sourceOf(spec: JsonObject): VolumeSource {
   if (volumeId !== undefined) return { kind: 'awsElasticBlockStore', volumeId }
   const diskUri = stringAt(objectAt(spec, 'azureDisk'), 'diskURI')
   if (diskUri !== undefined) return { kind: 'azureDisk', diskUri }
+  const pdName = stringAt(objectAt(spec, 'gcePersistentDisk'), 'pdName')
+  if (pdName !== undefined) return { kind: 'gcePersistentDisk', pdName }
 
   for (const [type, value] of Object.entries(spec)) {
     const source = asObject(value)

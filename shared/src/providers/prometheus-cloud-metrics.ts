@@ -8,7 +8,7 @@ import type { RunningProvider } from './running-provider.ts'
 const operations: Readonly<Record<ProviderName, readonly string[]>> = {
   mock: [],
   aws: ['DescribeVolumes', 'CreateTags', 'DeleteTags'],
-  gcp: [],
+  gcp: ['disks.get', 'disks.list', 'disks.setLabels'],
   azure: ['GetTags', 'UpdateTags', 'QueryResources'],
 }
 

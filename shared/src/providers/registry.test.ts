@@ -13,6 +13,7 @@ const deps: ProviderDeps = {
   expected: { readsToCome: () => 0, writesToCome: () => 0 },
   budget: { profile: 'shared', share: 1 },
   aws: { region: 'eu-west-1', endpoint: '', callTimeoutMs: 10_000 },
+  gcp: { project: '', endpoint: '', callTimeoutMs: 10_000 },
   azure: { resourceManagerEndpoint: '', authorityHost: '', callTimeoutMs: 10_000 },
 }
 
@@ -43,10 +44,11 @@ describe('createProvider', () => {
     await provider.stop()
   })
 
-  it('says that gcp is not in this version', async () => {
-    const error = await createProvider('gcp', deps).catch((thrown: unknown) => thrown)
+  it('has gcp, whose projects are those of the disks', async () => {
+    const provider = await createProvider('gcp', deps)
 
-    expect(error).to.be.instanceOf(Error)
-    expect(String(error)).to.contain('cloudProvider gcp is not in this version')
+    expect(provider.name).to.equal('gcp')
+    expect(provider.scopeOf({ id: 'projects/p/zones/z/disks/d' })).to.equal('gcp/p')
+    await provider.stop()
   })
 })

@@ -17,6 +17,7 @@ export interface ProviderDeps {
   readonly proxyEnv?: Readonly<Record<string, string | undefined>>
   /** Empty strings count as missing. */
   readonly aws: { readonly region: string; readonly endpoint: string; readonly callTimeoutMs: number }
+  readonly gcp: { readonly project: string; readonly endpoint: string; readonly callTimeoutMs: number }
   readonly azure: {
     readonly resourceManagerEndpoint: string
     readonly authorityHost: string
@@ -44,7 +45,15 @@ const constructors: Readonly<Record<ProviderName, (deps: ProviderDeps) => Promis
       callTimeoutMs: aws.callTimeoutMs,
     })
   },
-  gcp: () => notYet('gcp'),
+  gcp: async ({ gcp, ...deps }) => {
+    const { createGcpProvider } = await import('./gcp/gcp-provider.ts')
+    return createGcpProvider({
+      ...deps,
+      project: gcp.project || undefined,
+      endpoint: gcp.endpoint || undefined,
+      callTimeoutMs: gcp.callTimeoutMs,
+    })
+  },
   azure: async ({ azure, ...deps }) => {
     const { createAzureProvider } = await import('./azure/azure-provider.ts')
     return createAzureProvider({
@@ -56,11 +65,7 @@ const constructors: Readonly<Record<ProviderName, (deps: ProviderDeps) => Promis
   },
 }
 
-/** Throws where this version has no such provider, or where its configuration lacks something. Makes no cloud call. */
+/** Rejects where its configuration lacks something. Makes no cloud call. */
 export function createProvider(name: ProviderName, deps: ProviderDeps): Promise<RunningProvider> {
   return constructors[name](deps)
-}
-
-async function notYet(name: ProviderName): Promise<never> {
-  throw new Error(`cloudProvider ${name} is not in this version; it has mock, aws and azure`)
 }
