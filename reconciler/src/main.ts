@@ -24,9 +24,10 @@ async function start({ config, logger, env, identity, namespace }: ProgramContex
     kubeconfig: env['KUBECONFIG'],
     version,
     instance: identity,
+    namespace,
     normalEvents: config.events.normal,
   })
-  const provider = providerFor('reconciler', { ...outside, config, env })
+  const provider = providerFor('reconciler', { ...outside, config, env, openPot: cluster.openPot })
   // Built anew for each term; once now, so that a wrong setting ends the start and not the first term.
   const probe = await provider({ readsToCome: () => 0, writesToCome: () => 0 })
   const scope = probe.scopeOf({ id: '' })
@@ -92,6 +93,7 @@ async function start({ config, logger, env, identity, namespace }: ProgramContex
     stopping.abort()
     await leading
     await Promise.all(watches.map(({ reflector }) => reflector.stop()))
+    cluster.stopping.abort()
     await cluster.events.close(500)
     health.close()
     await cluster.connection.close()

@@ -21,12 +21,13 @@ const concurrency = 1000
 /** How long passes that are under way get once nothing more comes in: twice this and the drain fit into five seconds. */
 const stopGraceMs = 600
 
-async function start({ config, logger, env, identity }: ProgramContext): Promise<StopProgram> {
+async function start({ config, logger, env, identity, namespace }: ProgramContext): Promise<StopProgram> {
   const metrics = createMetrics({ version, program: 'webhook' })
   const cluster = clusterAccess({
     kubeconfig: env['KUBECONFIG'],
     version,
     instance: identity,
+    namespace,
     normalEvents: config.events.normal,
     clock,
     random,
@@ -46,7 +47,7 @@ async function start({ config, logger, env, identity }: ProgramContext): Promise
     events: cluster.events,
     observer: new PassMetrics(metrics),
     handOverAfterMs: config.reconciler.enabled ? durationMs(config.reconciler.headStart) : undefined,
-    provider: providerFor('webhook', { config, clock, random, logger, metrics, env }),
+    provider: providerFor('webhook', { config, clock, random, logger, metrics, env, openPot: cluster.openPot }),
   })
   const service = new WebhookService({
     config: config.webhook,
@@ -86,6 +87,7 @@ async function start({ config, logger, env, identity }: ProgramContext): Promise
     // Nobody is refused meanwhile, and what comes in is still done.
     await service.closeAfterDrain()
     await line.stop(stopGraceMs)
+    cluster.stopping.abort()
     await cluster.events.close(500)
     health.close()
     await cluster.connection.close()

@@ -112,7 +112,7 @@ export const configSchema = {
         exclusiveMaximum: 1,
         default: 0.85,
         description:
-          "The webhook's part of the budget; the rest is the reconciler's. Where only one of them runs, it has all.",
+          "The webhook's part of the budget; the rest is the reconciler's. Where only one of them runs, it has all. On AWS three quarters of the budget are drawn on by whoever is busy.",
       },
     }),
     aws: group({

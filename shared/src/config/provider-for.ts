@@ -6,6 +6,7 @@ import type { Random } from '../runtime/random.ts'
 import { prometheusCloudMetrics } from '../providers/prometheus-cloud-metrics.ts'
 import { createProvider } from '../providers/registry.ts'
 import type { ExpectedCompany, RunningProvider } from '../providers/running-provider.ts'
+import type { OpenPot } from '../providers/token-pot.ts'
 import { budgetShare } from './budget-share.ts'
 import type { Config } from './config.ts'
 
@@ -17,12 +18,13 @@ export interface ProviderForDeps {
   readonly metrics: Metrics
   /** For the proxy variables. */
   readonly env: Readonly<Record<string, string | undefined>>
+  readonly openPot: OpenPot
 }
 
 /** The configured cloud, with this program's part of the budget. */
 export function providerFor(
   program: 'webhook' | 'reconciler',
-  { config, clock, random, logger, metrics, env }: ProviderForDeps,
+  { config, clock, random, logger, metrics, env, openPot }: ProviderForDeps,
 ): (expected: ExpectedCompany) => Promise<RunningProvider> {
   const { aws, azure, gcp, budget, cloudProvider } = config
   const cloudMetrics = prometheusCloudMetrics(metrics, cloudProvider)
@@ -34,7 +36,7 @@ export function providerFor(
       expected,
       metrics: cloudMetrics,
       proxyEnv: env,
-      budget: { profile: budget.profile, share: budgetShare(program, config) },
+      budget: { profile: budget.profile, share: budgetShare(program, config), openPot },
       aws: { region: aws.region, endpoint: aws.endpoint, callTimeoutMs: durationMs(aws.callTimeout) },
       gcp: { project: gcp.project, endpoint: gcp.endpoint, callTimeoutMs: durationMs(gcp.callTimeout) },
       azure: {

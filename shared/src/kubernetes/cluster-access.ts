@@ -6,6 +6,7 @@ import type { Random } from '../runtime/random.ts'
 import { CallGate } from './call-gate.ts'
 import { ClusterConnection } from './connection.ts'
 import { kubeconfigFiles, podServiceAccount } from './credentials.ts'
+import { BudgetPot, type BudgetPotOptions } from './budget-pot.ts'
 import { EventRecorder } from './event-recorder.ts'
 import { GatedApi } from './gated-api.ts'
 import { kubernetesErrorKinds } from './kubernetes-error.ts'
@@ -16,6 +17,8 @@ export interface ClusterAccessOptions {
   readonly kubeconfig: string | undefined
   readonly version: string
   readonly instance: string
+  /** The program's own. */
+  readonly namespace: string
   readonly normalEvents: boolean
   readonly clock: Clock
   readonly random: Random
@@ -44,5 +47,15 @@ export function clusterAccess(options: ClusterAccessOptions) {
   const api = new GatedApi({ transport: connection, gate })
   const records = new JsonPatchRecordWriter({ api })
   const events = new EventRecorder({ api, clock, random, logger, instance, normal: normalEvents })
-  return { connection, gate, api, records, events }
+  const stopping = new AbortController()
+  const openPot = (rates: BudgetPotOptions['rates']) =>
+    new BudgetPot({
+      transport: connection,
+      namespace: options.namespace,
+      clock,
+      logger,
+      signal: stopping.signal,
+      rates,
+    })
+  return { connection, gate, api, records, events, openPot, stopping }
 }

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { FakeClock, settle } from '../../testing/fake-clock.ts'
 import { AccountBudget } from './account-budget.ts'
+import type { OpenPot, TokenPot } from './token-pot.ts'
 
 const rates = { Read: { burst: 40, perSecond: 8 }, Write: { burst: 20, perSecond: 2 } }
 
@@ -130,6 +131,92 @@ describe('AccountBudget', () => {
 
       expect(await taking).to.equal(false)
       expect(clock.pendingTimers).to.equal(0)
+    })
+  })
+
+  describe('with a pot beside its share', () => {
+    function startWithPot(draw: TokenPot['draw']) {
+      const clock = new FakeClock()
+      const asked: number[] = []
+      const openPot: OpenPot = ({ Write }) => {
+        expect(Write).to.deep.equal({ burst: 15, perSecond: 1.5 })
+        return {
+          draw: (operation, want, lane) => {
+            asked.push(want)
+            return draw(operation, want, lane)
+          },
+        }
+      }
+      const budget = new AccountBudget({ clock, rates, share: 0.5, openPot })
+      let granted = 0
+      budget.whenGranted(() => granted++)
+      return { clock, budget, asked, granted: () => granted }
+    }
+
+    it('has a quarter of its share for itself, draws before that is spent, and says when it got more', async () => {
+      const { budget, asked, granted } = startWithPot(async () => 3)
+
+      expect(budget.tryTake(calls(2), 'fresh')).to.equal(0)
+      await settle()
+      expect(asked).to.deep.equal([3])
+      expect(granted()).to.equal(1)
+      expect(budget.tryTake(calls(3), 'fresh')).to.equal(0)
+    })
+
+    it('does not draw while it has plenty', async () => {
+      const { budget, asked } = startWithPot(async () => 3)
+
+      budget.tryTake(calls(1, 'Read'), 'fresh')
+      await settle()
+
+      expect(asked).to.deep.equal([])
+    })
+
+    it('asks an empty pot again only after a while', async () => {
+      const { clock, budget, asked } = startWithPot(async () => 0)
+      for (let i = 0; i < 5; i++) {
+        budget.tryTake(calls(2), 'fresh')
+        await settle()
+      }
+      expect(asked).to.have.length(1)
+
+      await clock.step(200)
+      budget.tryTake(calls(2), 'fresh')
+
+      expect(asked).to.have.length(2)
+    })
+
+    it('lets what it drew lapse, since nobody else could use it', async () => {
+      const { clock, budget } = startWithPot(async () => 10)
+      budget.tryTake(calls(2), 'fresh')
+      await settle()
+      expect(budget.callsLeft('Write', 'fresh').calls).to.equal(10)
+
+      await clock.step(5000)
+
+      expect(budget.callsLeft('Write', 'fresh').calls).to.be.at.most(2)
+    })
+
+    it('has its whole share where there turns out to be no pot', async () => {
+      const { budget, asked } = startWithPot(async () => undefined)
+      budget.tryTake(calls(2), 'fresh')
+      await settle()
+
+      expect(budget.tryTake(calls(8), 'fresh')).to.equal(0)
+      expect(asked).to.have.length(1)
+      expect(budget.status().find(({ operation }) => operation === 'Write')).to.include({ burst: 10, ratePerSecond: 1 })
+    })
+
+    it('draws nothing for half a minute after the cloud said that it was too much', async () => {
+      const { clock, budget, asked } = startWithPot(async () => 3)
+      budget.throttled('Write', { sentAtMs: 0, retryAfterMs: undefined })
+      budget.tryTake(calls(2), 'fresh')
+      expect(asked).to.deep.equal([])
+
+      await clock.step(30_000)
+      budget.tryTake(calls(2), 'fresh')
+
+      expect(asked).to.have.length(1)
     })
   })
 })

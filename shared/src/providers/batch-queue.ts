@@ -86,6 +86,7 @@ export class BatchQueue<Job extends QueuedJob, Unit extends Departure<Job>> {
 
   constructor(options: BatchQueueOptions<Job, Unit>) {
     this.#options = options
+    options.budget.whenGranted(() => this.#granted())
     this.#aborts = new AbortWatch((job) => this.#giveUp(job, notSent('the caller gave it up before it was sent')))
   }
 
@@ -128,6 +129,12 @@ export class BatchQueue<Job extends QueuedJob, Unit extends Departure<Job>> {
     this.#timer?.cancel()
     for (const job of this.#all()) this.#giveUp(job, notSent('the provider is stopping'))
     await Promise.all(this.#underWay)
+  }
+
+  /** The budget has more than it said. */
+  #granted(): void {
+    for (const stream of this.#streams.values()) stream.tokensAtMs = 0
+    this.poke()
   }
 
   #takeIn(job: Job): void {

@@ -4,6 +4,7 @@ import type { Random } from '../runtime/random.ts'
 import type { CloudMetrics } from './cloud-metrics.ts'
 import type { ProviderName } from './provider.ts'
 import type { ExpectedCompany, RunningProvider } from './running-provider.ts'
+import type { OpenPot } from './token-pot.ts'
 
 export interface ProviderDeps {
   readonly clock: Clock
@@ -12,7 +13,12 @@ export interface ProviderDeps {
   readonly metrics: CloudMetrics
   readonly expected: ExpectedCompany
   /** `share` in (0, 1]: this process's part of what the installation may use. */
-  readonly budget: { readonly profile: 'shared' | 'exclusive'; readonly share: number }
+  readonly budget: {
+    readonly profile: 'shared' | 'exclusive'
+    readonly share: number
+    /** Only AWS draws from a pot as yet; elsewhere the stated share is all there is. */
+    readonly openPot?: OpenPot | undefined
+  }
   /** HTTPS_PROXY, HTTP_PROXY and NO_PROXY for calls to the cloud; without it every connection is direct. */
   readonly proxyEnv?: Readonly<Record<string, string | undefined>>
   /** Empty strings count as missing. */

@@ -12,6 +12,7 @@ import { ProviderError } from '../provider-error.ts'
 import { ReadBatcher } from '../read-batcher.ts'
 import type { ExpectedCompany, RunningProvider, ScopeStatus } from '../running-provider.ts'
 import { SlowLane } from '../slow-lane.ts'
+import type { OpenPot } from '../token-pot.ts'
 import { WriteBatcher } from '../write-batcher.ts'
 import type { BudgetProfile } from './budget-profiles.ts'
 import { budgetProfiles } from './budget-profiles.ts'
@@ -31,7 +32,7 @@ export interface AwsProviderDeps {
   readonly logger: Logger
   readonly metrics: CloudMetrics
   /** `share` in (0, 1]: this process's part of what the installation may use. */
-  readonly budget: { readonly profile: BudgetProfile; readonly share: number }
+  readonly budget: { readonly profile: BudgetProfile; readonly share: number; readonly openPot?: OpenPot | undefined }
   readonly random: Random
   readonly expected: ExpectedCompany
   readonly region?: string | undefined
@@ -70,7 +71,12 @@ export class AwsProvider implements RunningProvider {
     this.#optedIn = deps.optedInKeys
     // The account's number would cost a call to STS, and one process has one account.
     this.#scope = `aws/${api.region}`
-    this.#budget = new AccountBudget({ clock, rates: budgetProfiles[deps.budget.profile], share: deps.budget.share })
+    this.#budget = new AccountBudget({
+      clock,
+      rates: budgetProfiles[deps.budget.profile],
+      share: deps.budget.share,
+      openPot: deps.budget.openPot,
+    })
     this.#slowLane = new SlowLane({ clock, random: deps.random })
     this.#calls = new MeteredCalls({
       provider: this.name,
