@@ -9,6 +9,14 @@ export const rules: Readonly<Record<ProgramName, readonly AccessRule[]>> = {
     { apiGroups: [''], resources: ['persistentvolumeclaims'], verbs: ['get'] },
     { apiGroups: [''], resources: ['persistentvolumes'], verbs: ['get', 'patch'] },
     { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
+    {
+      apiGroups: ['coordination.k8s.io'],
+      resources: ['leases'],
+      resourceNames: ['k8s-cloud-tagger-budget'],
+      verbs: ['get', 'update'],
+      namespace: productNamespace,
+    },
+    { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'], namespace: productNamespace },
   ],
   reconciler: [
     { apiGroups: [''], resources: ['persistentvolumeclaims'], verbs: ['get', 'list', 'watch'] },
