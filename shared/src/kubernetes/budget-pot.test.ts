@@ -24,12 +24,12 @@ describe('BudgetPot', () => {
   })
 
   /** As another process of the installation would have it. */
-  function pot(user = 'admin'): BudgetPot {
+  function pot(user = 'admin', namespace = 'default'): BudgetPot {
     const load = kubeconfigText(server.kubeconfigText(user))
     const connection = new ClusterConnection({ load, version: 'test', clock, logger: silentLogger })
     connections.push(connection)
     const { signal } = new AbortController()
-    return new BudgetPot({ transport: connection, namespace: 'default', clock, logger: silentLogger, signal, rates })
+    return new BudgetPot({ transport: connection, namespace, clock, logger: silentLogger, signal, rates })
   }
 
   it('gives all processes together what it holds, and no more', async () => {
@@ -86,6 +86,10 @@ describe('BudgetPot', () => {
     const asked = server.log.count({ user: 'stranger' })
     expect(await none.draw('CreateTags', 5, 'fresh')).to.equal(undefined)
     expect(server.log.count({ user: 'stranger' })).to.equal(asked)
+  })
+
+  it('says so, too, where its namespace does not exist', async () => {
+    expect(await pot('admin', 'nowhere').draw('CreateTags', 5, 'fresh')).to.equal(undefined)
   })
 
   it('gives nothing while it cannot be reached, and something again afterwards', async () => {

@@ -5,7 +5,7 @@ import type { Clock } from '../runtime/clock.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { ApiTransport } from './api-request.ts'
 import { asObject, parseObject, stringAt } from './json.ts'
-import { KubernetesError } from './kubernetes-error.ts'
+import { KubernetesError, type KubernetesErrorKind } from './kubernetes-error.ts'
 import { LeaseClient, type Lease } from './lease.ts'
 
 export interface BudgetPotOptions {
@@ -20,6 +20,8 @@ export interface BudgetPotOptions {
 export const budgetLeaseName = 'k8s-cloud-tagger-budget'
 const budgetAnnotation = 'k8s-cloud-tagger/budget'
 const callTimeoutMs = 2_000
+/** No right to the Lease, no such namespace, or a policy against it: none of which a later try would change. */
+const noPotKinds: ReadonlySet<KubernetesErrorKind> = new Set(['denied', 'not-found', 'invalid'])
 /** Two processes that draw at the same moment meet in a conflict; four in a row do not happen to a few of them. */
 const triesMax = 4
 /** Bulk leaves this part of a full pot to fresh changes. */
@@ -60,10 +62,14 @@ export class BudgetPot implements TokenPot {
       return 0
     } catch (error) {
       if (signal.aborted) return undefined
-      const isFinal = error instanceof KubernetesError && error.kind === 'denied'
+      const isFinal = error instanceof KubernetesError && noPotKinds.has(error.kind)
       this.#closed = isFinal
       this.#seen = undefined
-      if (isFinal) logger.info({ lease: budgetLeaseName }, 'no right to the shared budget: keeping to the stated share')
+      if (isFinal)
+        logger.info(
+          { lease: budgetLeaseName, namespace: this.#options.namespace, reason: error.message },
+          'no shared budget: keeping to the stated share',
+        )
       else logger.debug({ err: error }, 'the shared budget cannot be reached')
       return isFinal ? undefined : 0
     }
