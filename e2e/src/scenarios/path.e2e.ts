@@ -293,7 +293,7 @@ async function kubectl(...args: readonly (string | PersistentVolumeClaim)[]): Pr
   const flags = args.filter((arg) => typeof arg === 'string')
   // kubectl keeps a cache in its home.
   const running = promisify(execFile)((await ensureBinaries()).kubectl, flags, {
-    env: { KUBECONFIG: cluster.kubeconfigPath },
+    env: { KUBECONFIG: cluster.kubeconfigPath, HOME: dir },
   })
   if (input !== undefined) running.child.stdin?.end(JSON.stringify(input))
   return (await running).stdout

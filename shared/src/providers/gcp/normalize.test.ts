@@ -76,7 +76,7 @@ describe('Google labels', () => {
     ['🦁'.repeat(100), '_'.repeat(63)],
     ['東'.repeat(63), '東'.repeat(42)],
   ] as const) {
-    it(`get a value that Google takes, and say so: ${value.slice(0, 30)}`, () => {
+    it(`get a value that Google takes, and say so: ${JSON.stringify(value.slice(0, 30))}`, () => {
       const { told, tags } = tagsOf({ team: value, other: 'kept' })
 
       expect(tags).to.deep.equal({ team: becomes, other: 'kept' })
