@@ -5,7 +5,6 @@ export interface ApiRequest {
   readonly path: string
   readonly query?: ApiQuery
   /** Sent as JSON. */
-  /** A function is called when the request leaves. */
   readonly body?: unknown
   readonly contentType?: string
   /** Milliseconds until the call is given up; the transport's own limit where it is not set. */

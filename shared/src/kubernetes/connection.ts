@@ -106,10 +106,7 @@ export class ClusterConnection implements ApiTransport {
         ...(request.body === undefined ? {} : { 'content-type': request.contentType ?? 'application/json' }),
         ...credentials.headers,
       },
-      body:
-        request.body === undefined
-          ? null
-          : JSON.stringify(typeof request.body === 'function' ? request.body() : request.body),
+      body: request.body === undefined ? null : JSON.stringify(request.body),
       signal,
     })
   }

@@ -2,7 +2,10 @@ import type { ClusterCallOptions } from '../tagger/ports.ts'
 import type { ApiRequest, ApiTransport } from './api-request.ts'
 import type { CallGate } from './call-gate.ts'
 
-export type GatedRequest = Omit<ApiRequest, 'signal'>
+export type GatedRequest = Omit<ApiRequest, 'signal' | 'body'> & {
+  /** A function is asked when the request's turn has come; what it throws is what the call fails with, unsent. */
+  readonly body?: unknown
+}
 
 /** Calls that take their turn. Everything thrown is a KubernetesError. */
 export interface ApiCaller {
@@ -22,7 +25,11 @@ export class GatedApi implements ApiCaller {
     this.#gate = deps.gate
   }
 
-  call(request: GatedRequest, { signal, priority }: ClusterCallOptions): Promise<unknown> {
-    return this.#gate.run(() => this.#transport.send({ ...request, signal }), { signal, priority })
+  call({ body, ...request }: GatedRequest, { signal, priority }: ClusterCallOptions): Promise<unknown> {
+    const send = async () => {
+      const now: unknown = typeof body === 'function' ? body() : body
+      return this.#transport.send({ ...request, ...(now !== undefined && { body: now }), signal })
+    }
+    return this.#gate.run(send, { signal, priority })
   }
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { claim as aClaim, volume as aVolume } from '../../testing/builders.ts'
 import { FakeClock } from '../../testing/fake-clock.ts'
-import type { AppliedRecord } from '../plan/applied-record.ts'
+import type { AppliedRecord, Intent } from '../plan/applied-record.ts'
 import { serializeRecord } from '../plan/record-codec.ts'
 import { MemoryProvider } from '../providers/memory/memory-provider.ts'
 import { hasDrifted, isComparable } from './drift.ts'
@@ -29,6 +29,10 @@ function record(more: Partial<AppliedRecord> = {}): AppliedRecord {
   }
 }
 
+function intentUntil(untilMs: number): Intent {
+  return { by: 'pod', untilMs, touched: new Map() }
+}
+
 function pair(
   applied: AppliedRecord | string | undefined,
   labels: Record<string, string> = { team: 'core' },
@@ -50,6 +54,7 @@ describe('hasDrifted', () => {
     ['such a tag has another value now', pair(record(), {}), { team: 'by hand' }, false],
     ['a disk without a record lacks the tags', pair(undefined), { foreign: 'x' }, true],
     ['a disk without a record has the tags', pair(undefined), { team: 'core' }, false],
+    ['an abandoned change has to be closed', pair(record({ intent: intentUntil(0) })), { team: 'core' }, true],
     ['foreign tags come and go', pair(record()), { team: 'core', other: 'y' }, false],
     ['the record is of another disk and would remove', pair(record({ diskId: 'vol-2' }), {}), { team: 'core' }, false],
     ['the record is of another cloud and would remove', pair(record({ cloud: 'gcp' }), {}), { team: 'core' }, false],
@@ -70,7 +75,6 @@ describe('hasDrifted', () => {
 })
 
 describe('isComparable', () => {
-  const open = { by: 'pod-a', untilMs: readAtMs - hourMs, touched: new Map() }
   const cases: readonly (readonly [string, DriftInput, boolean])[] = [
     ['whose record was settled long before', pair(record()), true],
     [
@@ -79,7 +83,9 @@ describe('isComparable', () => {
       true,
     ],
     ['whose record is younger than reads may lag', pair(record({ settledAtMs: readAtMs - lagMs })), false],
-    ['with a change under way, however old', pair(record({ intent: open })), false],
+    ['with a change under way', pair(record({ intent: intentUntil(readAtMs + 1) })), false],
+    ['whose change may have landed a moment ago', pair(record({ intent: intentUntil(readAtMs - lagMs) })), false],
+    ['whose change was abandoned', pair(record({ intent: intentUntil(readAtMs - lagMs - 1) })), true],
     ['without a record and with labels', pair(undefined), true],
     ['without a record and without labels', pair(undefined, {}), false],
     ['whose record nobody can read', pair('{"version":99}'), true],

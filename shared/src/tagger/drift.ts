@@ -28,9 +28,12 @@ export function hasDrifted(
   observed: TagSet,
   { provider, policy, cloud }: DriftRules,
 ): boolean {
+  const record = ownRecord(recordBasis(volume, disk, cloud))
+  // Nobody came back for it: whatever the disk shows, the record has to be closed.
+  if (record?.intent !== undefined) return true
   const plan = planChanges({
     wish: provider.normalize(desiredTags({ claim })).tags,
-    owned: removable(ownRecord(recordBasis(volume, disk, cloud)), (key) => provider.isProtectedKey(key)),
+    owned: removable(record, (key) => provider.isProtectedKey(key)),
     observed,
     policy,
     limit: provider.tagsPerDisk,
@@ -49,7 +52,9 @@ export function isComparable(
 ): boolean {
   const record = ownRecord(recordBasis(volume, disk, cloud))
   const oldEnoughMs = readAtMs - Math.max(provider.readLagMs, youngMs)
-  if (record !== undefined) return record.intent === undefined && record.settledAtMs < readAtMs - provider.readLagMs
+  const lagBeforeMs = readAtMs - provider.readLagMs
+  if (record?.intent !== undefined) return record.intent.untilMs < lagBeforeMs
+  if (record !== undefined) return record.settledAtMs < lagBeforeMs
   if (claim.createdAtMs > oldEnoughMs || volume.createdAtMs > oldEnoughMs) return false
   return provider.normalize(desiredTags({ claim })).tags.size > 0
 }

@@ -141,6 +141,16 @@ describe('Settler', () => {
     await waiting
   })
 
+  it('wakes all that wait for room, since one that then fails would wake nobody', async () => {
+    const { settler, calls } = start()
+    for (let i = 0; i < 2001; i++) settler.settle(key, aVolume({ uid: `volume-uid-${i}` }), 'closed')
+    const waiting = Promise.all([settler.hasRoom(), settler.hasRoom(), settler.hasRoom()])
+
+    calls[0]?.succeed()
+
+    await waiting
+  })
+
   it('gives up at the end without asking anybody to look again', async () => {
     const { settler, unsettled } = start()
     settler.settle(key, aVolume(), 'closed')

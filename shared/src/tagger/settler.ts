@@ -57,7 +57,8 @@ export class Settler {
     this.#open.set(volume.uid, settling)
     settling.ended = this.#write(key, settling).finally(() => {
       if (this.#open.get(volume.uid) === settling) this.#open.delete(volume.uid)
-      this.#waiting.shift()?.()
+      // All of them: one that is woken and then fails settles nothing that would wake the next.
+      if (this.#open.size <= openMax) for (const wake of this.#waiting.splice(0)) wake()
     })
   }
 
