@@ -53,6 +53,8 @@ function* leaves(node: SchemaNode, path: readonly string[]): Iterable<readonly [
 function allowed(node: SchemaNode): string {
   if (node.enum !== undefined) return `Allowed: ${node.enum.map((value) => `\`${String(value)}\``).join(', ')}.`
   if (node.pattern?.includes('(ms|s|m|h)') === true) return 'A whole number and a unit: `30s`, `5m`, `1h`.'
+  if (node.type === 'array') return 'A list of texts.'
+  if (node.type === 'object') return 'A map from text to text.'
   if (node.minimum !== undefined) return `A whole number from ${node.minimum} to ${node.maximum}.`
   if (node.exclusiveMinimum !== undefined) return `Above ${node.exclusiveMinimum} and below ${node.exclusiveMaximum}.`
   return node.type === 'boolean' ? '`true` or `false`.' : ''

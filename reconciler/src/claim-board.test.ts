@@ -23,6 +23,7 @@ describe('ClaimBoard', () => {
   const cases: readonly (readonly [Outcome, Record<string, number>])[] = [
     [{ kind: 'tagged', changes: noChanges }, { tagged: 1 }],
     [{ kind: 'in-sync' }, { tagged: 1 }],
+    [{ kind: 'reported', changes: noChanges }, { reported: 1 }],
     [{ kind: 'pending', reason: 'claim-unbound' }, { 'pending claim-unbound': 1 }],
     [{ kind: 'skipped', reason: 'unsupported-volume' }, { 'skipped unsupported-volume': 1 }],
     [{ kind: 'skipped', reason: 'claim-gone' }, {}],

@@ -1,7 +1,7 @@
 import type { ClaimKey } from '@k8s-cloud-tagger/shared/claims/claim-key.ts'
 import type { Outcome } from '@k8s-cloud-tagger/shared/tagger/outcome.ts'
 
-export type ClaimState = 'tagged' | 'pending' | 'skipped' | 'failed'
+export type ClaimState = 'tagged' | 'pending' | 'skipped' | 'failed' | 'reported'
 
 /** Every claim's last known state, and how many there are of each: what the gauge `claims` shows. */
 export class ClaimBoard {
@@ -49,6 +49,8 @@ function stateOf(outcome: Outcome): string | undefined {
     case 'tagged':
     case 'in-sync':
       return 'tagged|'
+    case 'reported':
+      return 'reported|'
     case 'pending':
       return `pending|${outcome.reason}`
     case 'skipped':

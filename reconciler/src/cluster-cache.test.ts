@@ -7,7 +7,7 @@ const options = { signal: new AbortController().signal, priority: 'bulk' } as co
 
 describe('ClusterCache', () => {
   it('answers with what was seen last, and with nothing for what was never seen', async () => {
-    const cache = new ClusterCache()
+    const cache = new ClusterCache('aws')
     cache.putClaim(claim())
     cache.putClaim(claim({ labels: { team: 'core' } }))
 
@@ -17,7 +17,7 @@ describe('ClusterCache', () => {
   })
 
   it('does not let an older event of the watch overwrite the answer to a patch', () => {
-    const cache = new ClusterCache()
+    const cache = new ClusterCache('aws')
     cache.putVolume(volume({ resourceVersion: '99' }))
     expect(cache.putVolume(volume({ resourceVersion: '101', applied: 'ours' }))).to.equal(true)
 
@@ -28,7 +28,7 @@ describe('ClusterCache', () => {
   })
 
   it('takes a volume that was made again under its name, whatever its version', () => {
-    const cache = new ClusterCache()
+    const cache = new ClusterCache('aws')
     cache.putVolume(volume({ resourceVersion: '101' }))
 
     expect(cache.putVolume(volume({ uid: 'volume-uid-2', resourceVersion: '7' }))).to.equal(true)
@@ -37,7 +37,7 @@ describe('ClusterCache', () => {
   })
 
   it('does not take the end of an older object for that of its successor', () => {
-    const cache = new ClusterCache()
+    const cache = new ClusterCache('aws')
     cache.putClaim(claim({ uid: 'claim-uid-2' }))
     cache.putVolume(volume({ uid: 'volume-uid-2' }))
 
@@ -51,7 +51,7 @@ describe('ClusterCache', () => {
   })
 
   it('shows a record as soon as it was written, before the watch does', async () => {
-    const cache = new ClusterCache()
+    const cache = new ClusterCache('aws')
     const cluster = new ClusterInHand()
     const stored = cluster.putVolume()
     cache.putVolume(stored)

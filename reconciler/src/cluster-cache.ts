@@ -1,14 +1,26 @@
 import { claimKey } from '@k8s-cloud-tagger/shared/claims/claim-key.ts'
 import type { ClaimKey } from '@k8s-cloud-tagger/shared/claims/claim-key.ts'
 import type { Claim } from '@k8s-cloud-tagger/shared/claims/claim.ts'
+import { diskOfVolume } from '@k8s-cloud-tagger/shared/claims/disk-sources.ts'
+import type { Cloud } from '@k8s-cloud-tagger/shared/claims/disk-sources.ts'
+import type { DiskRef } from '@k8s-cloud-tagger/shared/claims/disk.ts'
+import type { NamespaceInfo } from '@k8s-cloud-tagger/shared/claims/namespace.ts'
+import { resolveDisk } from '@k8s-cloud-tagger/shared/claims/resolve.ts'
 import type { Volume } from '@k8s-cloud-tagger/shared/claims/volume.ts'
 import { isLaterVersion } from '@k8s-cloud-tagger/shared/queue/hints.ts'
 import type { ClusterCallOptions, ClusterReader, RecordWriter } from '@k8s-cloud-tagger/shared/tagger/ports.ts'
 
-/** The claims and volumes of the cluster as last seen, slim, for reading without a call. Fed by two watches. */
+/** The claims and volumes of the cluster as last seen, slim, for reading without a call. Fed by the watches. */
 export class ClusterCache implements ClusterReader {
   readonly #claims = new Map<ClaimKey, Claim>()
   readonly #volumes = new Map<string, Volume>()
+  /** Kept only where a rule reads them. */
+  readonly #namespaces = new Map<string, NamespaceInfo>()
+  readonly #byDisk: DiskIndex
+
+  constructor(cloud: Cloud) {
+    this.#byDisk = new DiskIndex(cloud)
+  }
 
   claim(key: ClaimKey): Promise<Claim | undefined> {
     return Promise.resolve(this.#claims.get(key))
@@ -16,6 +28,22 @@ export class ClusterCache implements ClusterReader {
 
   volume(name: string): Promise<Volume | undefined> {
     return Promise.resolve(this.#volumes.get(name))
+  }
+
+  namespace(name: string): Promise<NamespaceInfo | undefined> {
+    return Promise.resolve(this.#namespaces.get(name))
+  }
+
+  namespaceNow(name: string): NamespaceInfo | undefined {
+    return this.#namespaces.get(name)
+  }
+
+  putNamespace(namespace: NamespaceInfo): void {
+    this.#namespaces.set(namespace.name, namespace)
+  }
+
+  dropNamespace({ name, uid }: NamespaceInfo): void {
+    if (this.#namespaces.get(name)?.uid === uid) this.#namespaces.delete(name)
   }
 
   claimNow(key: ClaimKey): Claim | undefined {
@@ -46,12 +74,39 @@ export class ClusterCache implements ClusterReader {
   putVolume(volume: Volume): boolean {
     const known = this.#volumes.get(volume.name)
     if (known?.uid === volume.uid && !isLaterVersion(volume.resourceVersion, known.resourceVersion)) return false
+    if (known !== undefined && known.uid !== volume.uid) this.#byDisk.drop(known)
     this.#volumes.set(volume.name, volume)
+    this.#byDisk.put(volume)
     return true
   }
 
   dropVolume(volume: Volume): void {
-    if (this.#volumes.get(volume.name)?.uid === volume.uid) this.#volumes.delete(volume.name)
+    if (this.#volumes.get(volume.name)?.uid !== volume.uid) return
+    this.#volumes.delete(volume.name)
+    this.#byDisk.drop(volume)
+  }
+
+  /**
+   * The volumes that name this disk and whose claims live, the oldest first, then by name: the first one's claim counts.
+   * One whose claim is gone has nothing to say, however old it is.
+   */
+  volumesOf({ id }: DiskRef): readonly Volume[] {
+    const names = this.#byDisk.namesOf(id)
+    if (names.length < 2) return []
+    const claimed = names.flatMap((name) => this.#volumes.get(name) ?? []).filter((volume) => this.#isClaimed(volume))
+    return claimed.toSorted((a, b) => a.createdAtMs - b.createdAtMs || (a.name < b.name ? -1 : 1))
+  }
+
+  /** Other volumes that name the disk of this one. */
+  sharersOf(volume: Volume): readonly Volume[] {
+    const names = this.#byDisk.sharersOf(volume)
+    return names.flatMap((name) => this.#volumes.get(name) ?? [])
+  }
+
+  #isClaimed(volume: Volume): boolean {
+    const key = claimKeyOf(volume)
+    const claim = key === undefined ? undefined : this.#claims.get(key)
+    return resolveDisk(claim, volume, this.#byDisk.cloud).kind === 'ready' && claim?.volumeName === volume.name
   }
 }
 
@@ -75,4 +130,44 @@ export class CachedRecordWriter implements RecordWriter {
 /** The claim that a volume says it belongs to. */
 export function claimKeyOf(volume: Volume): ClaimKey | undefined {
   return volume.claimRef && claimKey(volume.claimRef.namespace, volume.claimRef.name)
+}
+
+/** Which volumes name one disk. Nearly always it is one, which then costs no list. */
+class DiskIndex {
+  readonly cloud: Cloud
+  readonly #names = new Map<string, string | readonly string[]>()
+
+  constructor(cloud: Cloud) {
+    this.cloud = cloud
+  }
+
+  namesOf(id: string): readonly string[] {
+    const names = this.#names.get(id) ?? []
+    return typeof names === 'string' ? [names] : names
+  }
+
+  put(volume: Volume): void {
+    const id = this.#idOf(volume)
+    if (id === undefined) return
+    const others = this.namesOf(id).filter((name) => name !== volume.name)
+    this.#names.set(id, others.length === 0 ? volume.name : [...others, volume.name])
+  }
+
+  drop(volume: Volume): void {
+    const id = this.#idOf(volume)
+    if (id === undefined) return
+    const others = this.sharersOf(volume)
+    if (others.length === 0) this.#names.delete(id)
+    else this.#names.set(id, others)
+  }
+
+  sharersOf(volume: Volume): readonly string[] {
+    const id = this.#idOf(volume)
+    return id === undefined ? [] : this.namesOf(id).filter((name) => name !== volume.name)
+  }
+
+  #idOf(volume: Volume): string | undefined {
+    const found = diskOfVolume(volume, this.cloud)
+    return found.kind === 'not-a-disk' ? undefined : found.disk.id
+  }
 }

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { claim as aClaim, volume as aVolume } from '@k8s-cloud-tagger/shared/testing/builders.ts'
 import { FakeClock, settle } from '@k8s-cloud-tagger/shared/testing/fake-clock.ts'
+import { taggingRules } from '@k8s-cloud-tagger/shared/testing/tagging-rules.ts'
 import type { DiskRef } from '@k8s-cloud-tagger/shared/claims/disk.ts'
 import type { AppliedRecord } from '@k8s-cloud-tagger/shared/plan/applied-record.ts'
 import { serializeRecord } from '@k8s-cloud-tagger/shared/plan/record-codec.ts'
@@ -15,17 +16,15 @@ const labels = { team: 'core' }
 
 function start() {
   const clock = new FakeClock()
-  const cache = new ClusterCache()
+  const cache = new ClusterCache('aws')
   const cloud = Object.assign(new MemoryProvider({ clock, knownDisksOnly: true }), { readLagMs: lagMs })
   const repaired: string[] = []
   const state = { backlog: 0 }
   const onTheirWay = new Set<string>()
   const abort = new AbortController()
   const sweep = new DriftSweep({
-    provider: cloud,
-    policy: 'overwrite',
+    ...taggingRules({ provider: cloud, clock }),
     cache,
-    cloud: 'aws',
     clock,
     backlog: () => state.backlog,
     isOnItsWay: (key) => onTheirWay.has(key),

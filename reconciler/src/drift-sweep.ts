@@ -1,15 +1,15 @@
 import type { ClaimKey } from '@k8s-cloud-tagger/shared/claims/claim-key.ts'
-import type { Cloud } from '@k8s-cloud-tagger/shared/claims/disk-sources.ts'
 import { resolveDisk } from '@k8s-cloud-tagger/shared/claims/resolve.ts'
 import { pause } from '@k8s-cloud-tagger/shared/runtime/clock.ts'
 import type { Clock } from '@k8s-cloud-tagger/shared/runtime/clock.ts'
 import { hasDrifted, isComparable } from '@k8s-cloud-tagger/shared/tagger/drift.ts'
-import type { DriftInput, DriftRules } from '@k8s-cloud-tagger/shared/tagger/drift.ts'
+import type { DriftInput } from '@k8s-cloud-tagger/shared/tagger/drift.ts'
+import { isManaged } from '@k8s-cloud-tagger/shared/tagger/tagging-rules.ts'
+import type { TaggingRules } from '@k8s-cloud-tagger/shared/tagger/tagging-rules.ts'
 import type { ClusterCache } from './cluster-cache.ts'
 
-export interface DriftSweepDeps extends DriftRules {
+export interface DriftSweepDeps extends TaggingRules {
   readonly cache: ClusterCache
-  readonly cloud: Cloud
   readonly clock: Clock
   /** Keys that wait for a worker. */
   readonly backlog: () => number
@@ -85,7 +85,8 @@ export class DriftSweep {
     const volume = claim?.volumeName === undefined ? undefined : cache.volumeNow(claim.volumeName)
     const resolution = resolveDisk(claim, volume, cloud)
     if (resolution.kind !== 'ready') return undefined
-    return isComparable(resolution, readAtMs, this.#deps) ? resolution : undefined
+    const input = { ...resolution, namespace: cache.namespaceNow(resolution.claim.namespace) }
+    return isManaged(input, this.#deps) && isComparable(input, readAtMs, this.#deps) ? input : undefined
   }
 
   async #backlogGone(signal: AbortSignal): Promise<void> {

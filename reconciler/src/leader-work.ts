@@ -14,6 +14,7 @@ import type { TaggingLine } from '@k8s-cloud-tagger/shared/tagger/tagging-line.t
 import type { ClaimBoard } from './claim-board.ts'
 import type { ClusterCache } from './cluster-cache.ts'
 import { DriftSweep } from './drift-sweep.ts'
+import { foreseenRemovals } from './foreseen-removals.ts'
 import { countSweep, startSweepMetrics } from './reconciler-metrics.ts'
 import { queueDoor } from './sources.ts'
 import type { Sources } from './sources.ts'
@@ -81,6 +82,7 @@ export class LeaderWork {
     if (term.aborted) return
     const line = await this.#createLine()
     this.#line = line
+    for (const [key, disks] of foreseenRemovals(this.#deps.cache, line.tagging)) line.tagging.brake.foresee(key, disks)
     line.start()
     const closeDoor = this.#openDoor(line)
     this.#tellSweepCost()
@@ -95,9 +97,12 @@ export class LeaderWork {
   }
 
   #createLine(): Promise<TaggingLine> {
+    const { cache } = this.#deps
     return createTaggingLine({
       ...this.#deps,
-      reader: this.#deps.cache,
+      reader: cache,
+      diskCount: () => cache.claimCount,
+      volumesOf: (disk) => cache.volumesOf(disk),
       queueCapacity,
       concurrency,
       handOverAfterMs: undefined,
@@ -121,13 +126,11 @@ export class LeaderWork {
     return sources.open(door)
   }
 
-  #schedule({ queue, provider }: TaggingLine): SweepSchedule {
+  #schedule({ queue, tagging }: TaggingLine): SweepSchedule {
     const { config, clock, random, logger, metrics, cache, notes } = this.#deps
     const sweep = new DriftSweep({
-      provider,
-      policy: config.tags.onConflict,
+      ...tagging,
       cache,
-      cloud: config.cloudProvider,
       clock,
       backlog: () => queue.readyCount,
       isOnItsWay: (key) => queue.has(key),

@@ -1,3 +1,4 @@
+import { rulesFor } from '@k8s-cloud-tagger/shared/config/rules-for.ts'
 import { providerFor } from '@k8s-cloud-tagger/shared/config/provider-for.ts'
 import { clusterAccess } from '@k8s-cloud-tagger/shared/kubernetes/cluster-access.ts'
 import { LeaseElector } from '@k8s-cloud-tagger/shared/kubernetes/lease-elector.ts'
@@ -32,9 +33,10 @@ async function start({ config, logger, env, identity, namespace }: ProgramContex
   const probe = await provider({ readsToCome: () => 0, writesToCome: () => 0 })
   const scope = probe.scopeOf({ id: '' })
   await probe.stop()
-  const cache = new ClusterCache()
-  const sources = new Sources(cache)
-  const watches = clusterWatches({ ...cluster, sources, clock, random, logger })
+  const rules = rulesFor(config)
+  const cache = new ClusterCache(config.cloudProvider)
+  const sources = new Sources(cache, { needsNamespaces: rules.needsNamespace })
+  const watches = clusterWatches({ ...cluster, sources, rules, clock, random, logger })
   const elector = new LeaseElector({
     transport: cluster.connection,
     namespace: config.reconciler.lease.namespace || namespace,

@@ -14,8 +14,8 @@ interface Added {
 }
 
 function start(options: { headStartMs?: number } = {}) {
-  const cache = new ClusterCache()
-  const sources = new Sources(cache)
+  const cache = new ClusterCache('aws')
+  const sources = new Sources(cache, { needsNamespaces: false })
   const added: Added[] = []
   const gone: string[] = []
   const door = queueDoor({

@@ -1,5 +1,6 @@
 import type { Claim } from '@k8s-cloud-tagger/shared/claims/claim.ts'
 import type { ClaimKey } from '@k8s-cloud-tagger/shared/claims/claim-key.ts'
+import type { NamespaceInfo } from '@k8s-cloud-tagger/shared/claims/namespace.ts'
 import type { Volume } from '@k8s-cloud-tagger/shared/claims/volume.ts'
 import type { ReflectorStore } from '@k8s-cloud-tagger/shared/kubernetes/reflected-set.ts'
 import { Allowance } from '@k8s-cloud-tagger/shared/queue/allowance.ts'
@@ -16,6 +17,8 @@ export interface Door {
   known(key: ClaimKey): void
   /** Something about its volume changed, most often by the webhook's own hand. */
   look(key: ClaimKey): void
+  /** The labels of its namespace changed, or another volume of its disk went: nobody else sees that. */
+  reconsider(key: ClaimKey): void
   /** The claim is gone. */
   gone(key: ClaimKey): void
 }
@@ -26,16 +29,20 @@ export class Sources {
   #door: Door | undefined
   readonly claims: ReflectorStore<Claim>
   readonly volumes: ReflectorStore<Volume>
-  readonly #synced = { claims: false, volumes: false }
+  readonly namespaces: ReflectorStore<NamespaceInfo>
+  readonly #synced: { claims: boolean; volumes: boolean; namespaces: boolean }
 
-  constructor(cache: ClusterCache) {
+  constructor(cache: ClusterCache, { needsNamespaces }: { readonly needsNamespaces: boolean }) {
     this.#cache = cache
+    this.#synced = { claims: false, volumes: false, namespaces: !needsNamespaces }
     this.claims = {
       onAdd: (claim) => this.#claimSeen(claim, undefined),
       onUpdate: (claim, previous) => this.#claimSeen(claim, previous),
       onDelete: (claim) => {
         cache.dropClaim(claim)
         this.#door?.gone(claim.key)
+        const volume = claim.volumeName === undefined ? undefined : cache.volumeNow(claim.volumeName)
+        if (volume !== undefined) this.#reconsiderSharers(volume)
       },
       onSynced: () => (this.#synced.claims = true),
     }
@@ -43,15 +50,23 @@ export class Sources {
       onAdd: (volume) => this.#volumeSeen(volume),
       onUpdate: (volume) => this.#volumeSeen(volume),
       onDelete: (volume) => {
+        const sharers = cache.sharersOf(volume)
         cache.dropVolume(volume)
         this.#lookAtClaimOf(volume)
+        for (const sharer of sharers) this.#reconsiderClaimOf(sharer)
       },
       onSynced: () => (this.#synced.volumes = true),
+    }
+    this.namespaces = {
+      onAdd: (namespace) => this.#namespaceSeen(namespace, undefined),
+      onUpdate: (namespace, previous) => this.#namespaceSeen(namespace, previous),
+      onDelete: (namespace) => cache.dropNamespace(namespace),
+      onSynced: () => (this.#synced.namespaces = true),
     }
   }
 
   get synced(): boolean {
-    return this.#synced.claims && this.#synced.volumes
+    return this.#synced.claims && this.#synced.volumes && this.#synced.namespaces
   }
 
   /** Everything known so far goes through first. Returns the function that closes the door. */
@@ -67,7 +82,26 @@ export class Sources {
   }
 
   #volumeSeen(volume: Volume): void {
-    if (this.#cache.putVolume(volume)) this.#lookAtClaimOf(volume)
+    if (!this.#cache.putVolume(volume)) return
+    this.#lookAtClaimOf(volume)
+    this.#reconsiderSharers(volume)
+  }
+
+  #namespaceSeen(namespace: NamespaceInfo, previous: NamespaceInfo | undefined): void {
+    this.#cache.putNamespace(namespace)
+    if (this.#door === undefined || (previous !== undefined && sameEntries(namespace.labels, previous.labels))) return
+    for (const key of this.#cache.claimKeys()) {
+      if (this.#cache.claimNow(key)?.namespace === namespace.name) this.#door.reconsider(key)
+    }
+  }
+
+  #reconsiderSharers(volume: Volume): void {
+    for (const sharer of this.#cache.sharersOf(volume)) this.#reconsiderClaimOf(sharer)
+  }
+
+  #reconsiderClaimOf(volume: Volume): void {
+    const key = claimKeyOf(volume)
+    if (key !== undefined && this.#cache.claimNow(key) !== undefined) this.#door?.reconsider(key)
   }
 
   /** Most changes of a volume are the webhook's own records: the pass that follows finds them fulfilled and ends. */
@@ -82,7 +116,9 @@ function differs(claim: Claim, previous: Claim): boolean {
   return (
     claim.volumeName !== previous.volumeName ||
     claim.deleting !== previous.deleting ||
-    !sameEntries(claim.labels, previous.labels)
+    !sameEntries(claim.labels, previous.labels) ||
+    // Those that a rule reads: no others are kept.
+    !sameEntries(claim.annotations, previous.annotations)
   )
 }
 
@@ -114,6 +150,7 @@ export function queueDoor({ clock, add, onGone, headStartMs, inWebhookScope }: Q
     },
     known: (key) => add(key, { lane: 'bulk' }, 0),
     look: (key) => add(key, { lane: 'bulk' }, headStartMs),
+    reconsider: (key) => add(key, { lane: 'bulk' }, 0),
     gone: onGone,
   }
 }

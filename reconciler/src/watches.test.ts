@@ -12,7 +12,7 @@ const minuteMs = 60_000
 /** An API server whose lists are empty and whose watches say what the test wants, or nothing. */
 function start({ answers = true } = {}) {
   const clock = new FakeClock()
-  const sources = new Sources(new ClusterCache())
+  const sources = new Sources(new ClusterCache('aws'), { needsNamespaces: false })
   const server = { answers, bookmarkEveryMs: minuteMs as number | undefined }
   const away = () => new KubernetesError('unavailable', 'nobody there')
   const list = async () => {
@@ -41,6 +41,7 @@ function start({ answers = true } = {}) {
     api: { call: list },
     connection,
     sources,
+    rules: { needsNamespace: false, readsAnnotation: () => false },
     clock,
     random: { next: () => 0.5 },
     logger: new CapturedLog(),

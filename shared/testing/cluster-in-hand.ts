@@ -1,5 +1,6 @@
 import { KubernetesError } from '../src/kubernetes/kubernetes-error.ts'
 import type { Claim } from '../src/claims/claim.ts'
+import type { NamespaceInfo } from '../src/claims/namespace.ts'
 import type { Volume } from '../src/claims/volume.ts'
 import type { ClaimEvent, ClusterReader, EventSink, RecordWriter } from '../src/tagger/ports.ts'
 import { claim as aClaim, volume as aVolume } from './builders.ts'
@@ -8,6 +9,7 @@ import { claim as aClaim, volume as aVolume } from './builders.ts'
 export class ClusterInHand implements ClusterReader, RecordWriter, EventSink {
   readonly claims = new Map<string, Claim>()
   readonly volumes = new Map<string, Volume>()
+  readonly namespaces = new Map<string, NamespaceInfo>()
   readonly events: (ClaimEvent & { readonly claim: string })[] = []
   readonly calls: string[] = []
   /** Called before each call with its name; what it throws is what the call fails with. */
@@ -42,6 +44,11 @@ export class ClusterInHand implements ClusterReader, RecordWriter, EventSink {
   async volume(name: string): Promise<Volume | undefined> {
     this.#called('get volume')
     return this.volumes.get(name)
+  }
+
+  async namespace(name: string): Promise<NamespaceInfo | undefined> {
+    this.#called('get namespace')
+    return this.namespaces.get(name)
   }
 
   async writeRecord(volume: Volume, record: string | (() => string)): Promise<Volume> {

@@ -7,9 +7,12 @@ import { silentLogger } from '../src/runtime/logger.ts'
 import { intentTiming } from '../src/tagger/intent-timing.ts'
 import type { Outcome } from '../src/tagger/outcome.ts'
 import { Tagger } from '../src/tagger/tagger.ts'
+import type { TaggerDeps } from '../src/tagger/tagger.ts'
+import type { TaggingRules } from '../src/tagger/tagging-rules.ts'
 import { Upstream } from '../src/tagger/upstream.ts'
 import type { ClusterInHand } from './cluster-in-hand.ts'
 import type { FakeClock } from './fake-clock.ts'
+import { taggingRules } from './tagging-rules.ts'
 
 export interface TaggerProcessOptions {
   readonly cluster: ClusterInHand
@@ -17,6 +20,11 @@ export interface TaggerProcessOptions {
   readonly clock: FakeClock
   readonly identity?: string
   readonly policy?: ConflictPolicy
+  /** The rules, as a config has them. */
+  readonly config?: string | object
+  readonly tagging?: Partial<TaggingRules>
+  readonly reportOnly?: boolean
+  readonly volumesOf?: TaggerDeps['volumesOf']
   /** The step at which this process is killed: `before …` or `after …`, see `steps`. */
   readonly killedAt?: string
 }
@@ -34,12 +42,18 @@ export class TaggerProcess {
   readonly #death = Promise.withResolvers<'killed'>()
   #dead = false
 
-  constructor({ cluster, cloud, clock, identity = 'pod-a', policy = 'overwrite', killedAt }: TaggerProcessOptions) {
+  constructor(options: TaggerProcessOptions) {
+    const { cluster, cloud, clock, identity = 'pod-a', policy = 'overwrite', killedAt, config, volumesOf } = options
     this.#killedAt = killedAt
+    const provider = this.#mortal(cloud)
     this.tagger = new Tagger({
+      ...taggingRules({ provider, clock, conflict: policy, config, ...options.tagging }),
+      volumesOf,
+      reportOnly: options.reportOnly ?? false,
       reader: {
         claim: (key) => this.#step('get claim', () => cluster.claim(key)),
         volume: (name) => this.#step('get volume', () => cluster.volume(name)),
+        namespace: (name) => this.#step('get namespace', () => cluster.namespace(name)),
       },
       records: {
         writeRecord: (volume, record) => {
@@ -48,13 +62,10 @@ export class TaggerProcess {
           return this.#step(name, () => cluster.writeRecord(volume, applied))
         },
       },
-      provider: this.#mortal(cloud),
       events: { record: (claim, event) => void (this.#dead || cluster.record(claim, event)) },
       upstream: new Upstream({ unstarted: () => 0, onArrival: () => {} }),
       clock,
       logger: silentLogger,
-      cloud: 'aws',
-      policy,
       timing: intentTiming(10_000),
       identity,
       onUnsettled: (key) => void this.unsettled.push(key),

@@ -36,6 +36,7 @@ async function start({ config, logger, env, identity, namespace }: ProgramContex
   })
   const line = await createTaggingLine({
     config,
+    diskCount: () => 0,
     clock,
     random,
     logger,

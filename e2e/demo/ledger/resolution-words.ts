@@ -25,6 +25,8 @@ function reasonOf(resolution: Exclude<Resolution, { readonly kind: 'ready' }>): 
       return unbound
     case 'volume-not-found':
       return 'its volume is not there'
+    case 'namespace-not-found':
+      return 'its namespace is not there'
     case 'volume-unclaimed':
       return 'its volume names no claim yet'
     case 'claim-gone':
@@ -32,6 +34,11 @@ function reasonOf(resolution: Exclude<Resolution, { readonly kind: 'ready' }>): 
       return 'the claim is gone'
     case 'volume-of-another-claim':
       return 'skipped: the volume is of another claim'
+    case 'disk-of-another-volume':
+      return 'skipped: an older volume names this disk too'
+    case 'out-of-scope':
+    case 'opted-out':
+      return 'left alone'
     case 'unsupported-volume':
       return `skipped: ${resolution.detail ?? 'this volume'} is no EBS disk`
     case 'malformed-handle':

@@ -1,6 +1,6 @@
 /** On volumes: the applied record, written only by this product. */
 export const appliedAnnotation = 'k8s-cloud-tagger/applied'
 
-/** On claims: the claim's own tags and its wish to be left alone, both off until switched on. */
-export const tagsAnnotation = 'k8s-cloud-tagger/tags'
-export const ignoreAnnotation = 'k8s-cloud-tagger/ignore'
+/** On claims, behind each prefix that the config lists: tags of the claim's own, and its wish to be left alone. */
+export const ownTagsAnnotation = (prefix: string): string => `${prefix}/tags`
+export const ignoreAnnotation = (prefix: string): string => `${prefix}/ignore`

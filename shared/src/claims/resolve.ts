@@ -10,10 +10,14 @@ export type SkipReason =
   | 'claim-deleting'
   /** The claim names a volume that belongs to another claim: somebody else's disk, or a claim that lost its volume. */
   | 'volume-of-another-claim'
+  /** Another, older volume names the same disk: its claim's tags count. */
+  | 'disk-of-another-volume'
+  | 'out-of-scope'
+  | 'opted-out'
   | NotADisk
 
 /** Why there is no disk yet. Nothing polls these: the bind, or the volume's arrival, is seen. */
-export type PendingReason = 'claim-unbound' | 'volume-not-found' | 'volume-unclaimed'
+export type PendingReason = 'claim-unbound' | 'volume-not-found' | 'volume-unclaimed' | 'namespace-not-found'
 
 export type Resolution =
   | { readonly kind: 'ready'; readonly claim: Claim; readonly volume: Volume; readonly disk: DiskRef }

@@ -1,4 +1,6 @@
-import { durationPattern } from '../runtime/duration.ts'
+import { admissionSchema } from './admission-schema.ts'
+import { address, duration, flag, group, port } from './schema-parts.ts'
+import { scopeSchema, tagsSchema } from './tags-schema.ts'
 
 /**
  * The one schema of the config file. `docs/configuration.md` is generated from it, so a description is what a user
@@ -79,15 +81,13 @@ export const configSchema = {
         },
       }),
     }),
-    tags: group({
-      onConflict: {
-        type: 'string',
-        enum: ['overwrite', 'preserve'],
-        default: 'overwrite',
-        description:
-          'What happens where somebody else put another value under the same key: `overwrite` replaces it, `preserve` keeps and reports it. Such a key is never removed.',
-      },
-    }),
+    reportOnly: flag(
+      false,
+      'Whether everything is computed and nothing is written: no tag, no record, no Event. Logs and metrics say what would be.',
+    ),
+    scope: scopeSchema,
+    tags: tagsSchema,
+    admission: admissionSchema,
     events: group({
       normal: flag(true, 'Whether a `Normal` Event tells of each written change. Warnings are always told.'),
     }),
@@ -168,29 +168,4 @@ interface JsonSchema {
   readonly type: string
   readonly properties: Readonly<Record<string, unknown>>
   readonly [keyword: string]: unknown
-}
-
-function group<P extends Readonly<Record<string, unknown>>>(properties: P) {
-  return { type: 'object', additionalProperties: false, default: {}, properties } as const
-}
-
-function duration<D extends string>(byDefault: D, description: string) {
-  return { type: 'string', pattern: durationPattern, default: byDefault, description } as const
-}
-
-function port(byDefault: number, description: string) {
-  return { type: 'integer', minimum: 1, maximum: 65_535, default: byDefault, description } as const
-}
-
-function address(description: string) {
-  return {
-    type: 'string',
-    minLength: 1,
-    default: '::',
-    description: `${description} \`::\` is every address, IPv4 included.`,
-  } as const
-}
-
-function flag(byDefault: boolean, description: string) {
-  return { type: 'boolean', default: byDefault, description } as const
 }

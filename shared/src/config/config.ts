@@ -20,7 +20,10 @@ export interface Config {
     readonly headStart: string
     readonly lease: { readonly name: string; readonly namespace: string }
   }
-  readonly tags: { readonly onConflict: 'overwrite' | 'preserve' }
+  readonly reportOnly: boolean
+  readonly scope: ScopeConfig
+  readonly tags: TagsConfig
+  readonly admission: AdmissionConfig
   readonly events: { readonly normal: boolean }
   readonly budget: {
     readonly profile: 'shared' | 'exclusive'
@@ -35,3 +38,57 @@ export interface Config {
     readonly callTimeout: string
   }
 }
+
+export interface Globs {
+  readonly include: readonly string[]
+  readonly exclude: readonly string[]
+}
+
+export interface ScopeConfig {
+  readonly namespaces: Globs
+  readonly storageClasses: Globs
+  readonly claimSelector: string
+  readonly namespaceSelector: string
+}
+
+export interface TagsConfig {
+  readonly labels: Globs
+  readonly annotations: Globs
+  readonly namespaceLabels: Globs
+  readonly defaults: Readonly<Record<string, string>>
+  readonly enforced: Readonly<Record<string, string>>
+  readonly rename: Readonly<Record<string, string>>
+  readonly prefix: string
+  readonly denyValues: readonly string[]
+  readonly allowedKeys: readonly string[]
+  readonly claimTags: boolean
+  readonly optOut: boolean
+  readonly annotationPrefixes: readonly string[]
+  readonly onConflict: 'overwrite' | 'preserve'
+  readonly onRemoval: 'remove' | 'keep'
+  readonly acknowledgedRemovals: readonly string[]
+  readonly compatibility: 'none' | 'rust-0.4' | 'k8s-pvc-tagger'
+  readonly adopt: 'none' | 'rust-0.4' | 'k8s-pvc-tagger'
+}
+
+export type Verdict = 'off' | 'warn' | 'deny'
+
+export interface AdmissionConfig {
+  readonly problems: Readonly<Record<ProblemName, Verdict>>
+  readonly requiredLabels: readonly string[]
+  readonly defaultLabels: Readonly<Record<string, string>>
+}
+
+export type ProblemName =
+  | 'protectedKey'
+  | 'invalidKey'
+  | 'invalidValue'
+  | 'changedKey'
+  | 'changedValue'
+  | 'collision'
+  | 'overLimit'
+  | 'deniedValue'
+  | 'enforced'
+  | 'invalidAnnotation'
+  | 'invalidTemplate'
+  | 'missingLabel'

@@ -39,7 +39,9 @@ describe('parseConfig', () => {
       'requeue.success: "0s", must be a whole number and a unit, such as 30s, 5m or 1h',
     )
     expect(problems.join('\n')).to.include('http.port: 99999, must be <= 65535')
-    expect(problems.join('\n')).to.include('tags.onConflct: "preserve", is no key of ours; allowed here: onConflict')
+    expect(problems.join('\n')).to.include(
+      'tags.onConflct: "preserve", is no key of ours; allowed here: labels, annotations,',
+    )
   })
 
   it('takes a key with nothing behind it for one that is not there, at any depth', () => {
@@ -65,7 +67,7 @@ describe('parseConfig', () => {
     ['it holds several documents', 'log: {}\n---\nlog: {}\n', 'multiple documents'],
     ['a key is one of JavaScript', '"__proto__": {a: 1}', 'is no key of ours'],
     ['it is a list', '- a', 'must be a map'],
-    ['a number stands where a text belongs', 'clusterName: 5', 'clusterName: 5, must be string'],
+    ['a number stands where a text belongs', 'clusterName: 5', 'clusterName: 5, must be text: write it in quotes'],
     ['nothing would run', 'webhook: {enabled: false}\nreconciler: {enabled: false}', 'at least one'],
     ['two servers would share a port', 'http: {port: 10250}', 'must differ'],
     [

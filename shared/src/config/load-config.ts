@@ -5,6 +5,7 @@ import type { Document } from 'yaml'
 import { durationPattern } from '../runtime/duration.ts'
 import type { Config } from './config.ts'
 import { configSchema } from './config-schema.ts'
+import { compileRules } from '../tags/tag-rules.ts'
 
 /** Every problem of a config at once, each as `path: value, what is allowed`. The program prints them and exits with 2. */
 export class ConfigError extends Error {
@@ -29,7 +30,7 @@ export function parseConfig(text: string): Config {
   if (typeof config !== 'object' || config === null || Array.isArray(config)) {
     throw new ConfigError(['the file: must be a map of keys, such as `cloudProvider: aws`'])
   }
-  dropEmptyKeys(config as Record<string, unknown>)
+  dropEmptyKeys(config as Record<string, unknown>, configSchema)
   lowerCaseProvider(config as Record<string, unknown>)
   if (!validate(config)) throw new ConfigError(oneForEachMistake(validate.errors ?? []).map(problemOf))
   const problems = crossFieldProblems(config)
@@ -46,12 +47,20 @@ function valueOf(document: Document): unknown {
   }
 }
 
-/** `aws:` with nothing behind it is null in YAML, and means its defaults to whoever wrote it. */
-function dropEmptyKeys(group: Record<string, unknown>): void {
+/** `aws:` with nothing behind it is null in YAML, and means its defaults to whoever wrote it. Not so an entry of a map. */
+function dropEmptyKeys(group: Record<string, unknown>, schema: GroupSchema): void {
   for (const [key, value] of Object.entries(group)) {
-    if (value === null) delete group[key]
-    else if (typeof value === 'object' && !Array.isArray(value)) dropEmptyKeys(value as Record<string, unknown>)
+    const child = schema.properties?.[key]
+    if (value === null && child !== undefined) delete group[key]
+    else if (child?.properties !== undefined && typeof value === 'object' && !Array.isArray(value)) {
+      dropEmptyKeys(value as Record<string, unknown>, child)
+    }
   }
+}
+
+interface GroupSchema {
+  readonly type: string
+  readonly properties?: Readonly<Record<string, GroupSchema>>
 }
 
 /** What is none of the allowed words need not be told that it is no text either. */
@@ -73,7 +82,8 @@ function crossFieldProblems(config: Config): string[] {
   if (config.webhook.enabled && config.http.port === config.webhook.port) {
     problems.push(`webhook.port: ${config.webhook.port}, must differ from http.port`)
   }
-  return problems
+  const rules = compileRules(config)
+  return rules.ok ? problems : [...problems, ...rules.problems]
 }
 
 function problemOf(error: ErrorObject): string {
@@ -93,6 +103,7 @@ function allowed(error: ErrorObject): string {
   if (error.keyword === 'pattern' && error.params['pattern'] === durationPattern) {
     return 'must be a whole number and a unit, such as 30s, 5m or 1h'
   }
+  if (error.keyword === 'type' && error.params['type'] === 'string') return 'must be text: write it in quotes'
   return error.message ?? 'is not allowed'
 }
 

@@ -45,6 +45,10 @@ export function claimPath(namespace: string, name: string): string {
   return `${namespacesPath}/${encode(namespace)}/persistentvolumeclaims/${encode(name)}`
 }
 
+export function namespacePath(name: string): string {
+  return `${namespacesPath}/${encode(name)}`
+}
+
 export function volumePath(name: string): string {
   return `${volumesPath}/${encode(name)}`
 }

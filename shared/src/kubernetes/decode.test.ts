@@ -187,7 +187,7 @@ describe('decodeVolume', () => {
 })
 
 describe('decodeNamespace', () => {
-  it('takes labels and annotations', () => {
+  it('takes labels', () => {
     const metadata = {
       name: 'db',
       uid: 'n1',
@@ -201,7 +201,6 @@ describe('decodeNamespace', () => {
       uid: 'n1',
       resourceVersion: '3',
       labels: { env: 'prod' },
-      annotations: {},
       deleting: false,
     })
   })

@@ -2,6 +2,7 @@ import { zonesNamed, type NodeRequirement } from '../claims/gcp-disk.ts'
 import { appliedAnnotation } from '../claims/annotations.ts'
 import { claimKey } from '../claims/claim-key.ts'
 import type { Claim } from '../claims/claim.ts'
+import type { NamespaceInfo } from '../claims/namespace.ts'
 import type { Volume, VolumeSource } from '../claims/volume.ts'
 import { timestampMs } from '../runtime/timestamps.ts'
 import { asObject, objectAt, stringAt, type JsonObject } from './json.ts'
@@ -69,24 +70,13 @@ export function decodeVolume(object: unknown): Decoded<Volume> {
   }
 }
 
-/** The few fields of a Namespace that the product reads. */
-export interface NamespaceInfo {
-  readonly name: string
-  readonly uid: string
-  readonly resourceVersion: string
-  readonly labels: Readonly<Record<string, string>>
-  readonly annotations: Readonly<Record<string, string>>
-  readonly deleting: boolean
-}
-
 export function decodeNamespace(object: unknown): Decoded<NamespaceInfo> {
   const metadata = objectAt(asObject(object), 'metadata')
   const identity = identityOf(metadata)
   if (typeof identity === 'string') return { ok: false, reason: identity }
   const { name, uid, resourceVersion, deleting } = identity
   const labels = stringsOf(objectAt(metadata, 'labels'))
-  const annotations = stringsOf(objectAt(metadata, 'annotations'), (key) => key !== lastAppliedAnnotation)
-  return { ok: true, value: { name, uid, resourceVersion, labels, annotations, deleting } }
+  return { ok: true, value: { name, uid, resourceVersion, labels, deleting } }
 }
 
 type Identity = Pick<Volume, 'name' | 'uid' | 'resourceVersion' | 'createdAtMs' | 'deleting'>

@@ -1,9 +1,10 @@
 import { splitClaimKey, type ClaimKey } from '../claims/claim-key.ts'
 import type { Claim } from '../claims/claim.ts'
+import type { NamespaceInfo } from '../claims/namespace.ts'
 import type { Volume } from '../claims/volume.ts'
 import type { ClusterCallOptions, ClusterReader } from '../tagger/ports.ts'
-import { claimPath, volumePath } from './api-request.ts'
-import { decodeClaim, decodeVolume, type Decode } from './decode.ts'
+import { claimPath, namespacePath, volumePath } from './api-request.ts'
+import { decodeClaim, decodeNamespace, decodeVolume, type Decode } from './decode.ts'
 import type { ApiCaller } from './gated-api.ts'
 import { KubernetesError } from './kubernetes-error.ts'
 
@@ -25,6 +26,10 @@ export class LiveClusterReader implements ClusterReader {
 
   volume(name: string, options: ClusterCallOptions): Promise<Volume | undefined> {
     return this.#read(volumePath(name), decodeVolume, options)
+  }
+
+  namespace(name: string, options: ClusterCallOptions): Promise<NamespaceInfo | undefined> {
+    return this.#read(namespacePath(name), decodeNamespace, options)
   }
 
   async #read<T>(path: string, decode: Decode<T>, options: ClusterCallOptions): Promise<T | undefined> {

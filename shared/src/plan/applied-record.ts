@@ -18,6 +18,8 @@ export interface AppliedRecord {
   readonly left: ReadonlyMap<string, LeftTag>
   /** Undefined while no change is under way. */
   readonly intent: Intent | undefined
+  /** The name of an older volume of the same disk, whose claim's tags count: this one is left alone. */
+  readonly yieldsTo?: string | undefined
 }
 
 export interface OwnedTag {
@@ -55,12 +57,16 @@ export interface TouchedTag {
   readonly before: boolean
 }
 
-/** Whether a record says that the disk already carries exactly this wish. */
-export function fulfils(record: AppliedRecord, wish: TagSet): boolean {
+/**
+ * Whether a record says that the disk already carries exactly this wish. What is ours and no longer wished counts only
+ * where it may be removed.
+ */
+export function fulfils(record: AppliedRecord, wish: TagSet, mayRemove: (key: string) => boolean): boolean {
   if (record.intent !== undefined) return false
-  if (record.settled.size + record.left.size !== wish.size) return false
   for (const [key, value] of wish) {
     if ((record.settled.get(key) ?? record.left.get(key))?.value !== value) return false
   }
+  for (const key of record.left.keys()) if (!wish.has(key)) return false
+  for (const [key, { before }] of record.settled) if (!wish.has(key) && (before || mayRemove(key))) return false
   return true
 }

@@ -14,6 +14,8 @@ function plan(overrides: Partial<PlanInput>): Plan {
     owned: map({}),
     observed: undefined,
     policy: 'overwrite',
+    mayRemove: () => true,
+    adopt: false,
     limit: 50,
     ...overrides,
   })
@@ -98,9 +100,9 @@ describe('planChanges', () => {
       expect([...plan({ ...input, policy: 'preserve' }).changes.set]).to.deep.equal([['a', '2']])
     })
 
-    it('counts foreign tags towards the limit and drops the last keys in byte order', () => {
+    it('counts foreign tags towards the limit and drops the last of the wish', () => {
       const { changes, left } = plan({
-        wish: map({ c: '3', a: '1', b: '2' }),
+        wish: map({ a: '1', b: '2', c: '3' }),
         observed: map({ x: '', y: '' }),
         limit: 4,
       })

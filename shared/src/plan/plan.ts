@@ -12,12 +12,16 @@ export type ConflictPolicy =
   | 'preserve'
 
 export interface PlanInput {
-  /** In the cloud's own form, protected keys already taken out. */
+  /** In the cloud's own form, protected keys already taken out; in order of precedence, the last give way on a full disk. */
   readonly wish: TagSet
   readonly owned: Ownership
   /** Undefined where the write may rest on the record alone. */
   readonly observed: TagSet | undefined
   readonly policy: ConflictPolicy
+  /** Whether a tag of ours that is no longer wished may be taken off; where not, it stays and stays ours. */
+  readonly mayRemove: (key: string) => boolean
+  /** Whether a tag that stands there as it is wished becomes ours: it was put there by the tool before us. */
+  readonly adopt: boolean
   /** Most tags that the disk can hold, foreign ones included. Matters only where the disk was observed. */
   readonly limit: number
 }
@@ -42,21 +46,18 @@ export interface Plan {
  * | yes    | different        | yes  | set (drift, or a new value)                           |
  * | yes    | different        | no   | by policy: set and marked as there before, or left    |
  * | yes    | absent           | any  | set                                                   |
- * | no     | a value of ours  | yes  | removed, unless it was there before us                |
+ * | no     | a value of ours  | yes  | removed if it may be, unless it was there before us   |
  * | no     | another's value  | yes  | stays, and is no longer ours                          |
  * | no     | anything         | no   | stays                                                 |
  */
 export function planChanges(input: PlanInput): Plan {
-  const { wish, owned, observed } = input
+  const { wish, owned, observed, adopt } = input
   const set = new Map<string, string>()
-  const settled = new Map<string, OwnedTag>()
   const left = new Map<string, LeftTag>()
-
-  const remove = plannedRemovals(input)
+  const { remove, kept: settled } = unwished(input)
   const room = roomFor(input, remove)
   let added = 0
-  // Sorted, so that on a full disk the same tags win at each pass.
-  for (const [key, value] of [...wish].toSorted(byKey)) {
+  for (const [key, value] of wish) {
     const present = observed?.get(key)
     const ours = owned.get(key)
     if (keptForOthers(input, key)) {
@@ -65,15 +66,12 @@ export function planChanges(input: PlanInput): Plan {
       left.set(key, { value, reason: 'over-limit' })
     } else {
       if (observed !== undefined && present === undefined) added++
-      settled.set(key, { value, before: ours?.before ?? present !== undefined })
+      const before = present !== undefined && !(adopt && present === value)
+      settled.set(key, { value, before: ours?.before ?? before })
       if (!isInForce(value, present, ours, observed)) set.set(key, value)
     }
   }
   return { changes: { set, remove }, settled, left, touched: touchedBy({ set, remove }, settled, owned) }
-}
-
-function byKey(a: readonly [string, string], b: readonly [string, string]): number {
-  return a[0] < b[0] ? -1 : 1
 }
 
 function isInForce(
@@ -93,18 +91,29 @@ function keptForOthers({ policy, observed, owned, wish }: PlanInput, key: string
   return owned.get(key)?.values.includes(present) !== true
 }
 
-function plannedRemovals({ wish, owned, observed }: PlanInput): Map<string, readonly string[]> {
+/** What is ours and no longer wished: taken off, or kept as ours where it may not be. */
+function unwished({ wish, owned, observed, mayRemove }: PlanInput): {
+  readonly remove: Map<string, readonly string[]>
+  readonly kept: Map<string, OwnedTag>
+} {
   const remove = new Map<string, readonly string[]>()
+  const kept = new Map<string, OwnedTag>()
   for (const [key, ours] of owned) {
     if (wish.has(key) || ours.before) continue
-    if (observed === undefined) {
-      remove.set(key, ours.values)
-      continue
-    }
-    const present = observed.get(key)
-    if (present !== undefined && ours.values.includes(present)) remove.set(key, [present])
+    const values = valuesThere(key, ours, observed)
+    const value = values.at(-1)
+    if (value === undefined) continue
+    if (mayRemove(key)) remove.set(key, values)
+    else kept.set(key, { value, before: false })
   }
-  return remove
+  return { remove, kept }
+}
+
+/** The values of ours that may stand on the disk. */
+function valuesThere(key: string, ours: TouchedTag, observed: TagSet | undefined): readonly string[] {
+  if (observed === undefined) return ours.values
+  const present = observed.get(key)
+  return present !== undefined && ours.values.includes(present) ? [present] : []
 }
 
 function roomFor({ observed, limit }: PlanInput, remove: ReadonlyMap<string, unknown>): number {

@@ -63,11 +63,12 @@ describe('the applied record', () => {
       ['owner', 'me'],
     ])
     const closed = { ...record, intent: undefined }
+    const always = () => true
 
-    expect(fulfils(closed, wish)).to.equal(true)
-    expect(fulfils(record, wish)).to.equal(false)
-    expect(fulfils(closed, new Map([...wish, ['more', '']]))).to.equal(false)
-    expect(fulfils(closed, new Map([['team', 'core']]))).to.equal(false)
-    expect(fulfils(closed, new Map([...wish, ['owner', 'other']]))).to.equal(false)
+    expect(fulfils(closed, wish, always)).to.equal(true)
+    expect(fulfils(record, wish, always)).to.equal(false)
+    expect(fulfils(closed, new Map([...wish, ['more', '']]), always)).to.equal(false)
+    expect(fulfils(closed, new Map([['team', 'core']]), always)).to.equal(false)
+    expect(fulfils(closed, new Map([...wish, ['owner', 'other']]), always)).to.equal(false)
   })
 })

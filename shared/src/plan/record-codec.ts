@@ -22,6 +22,7 @@ export function serializeRecord(record: AppliedRecord): string {
     settled: Object.fromEntries(record.settled),
     ...(record.left.size > 0 && { left: Object.fromEntries(record.left) }),
     ...(record.intent !== undefined && { intent: intentToJson(record.intent) }),
+    ...(record.yieldsTo !== undefined && { yieldsTo: record.yieldsTo }),
   })
 }
 
@@ -65,7 +66,8 @@ function recordFromJson(json: JsonObject): AppliedRecord | undefined {
   if (settledAtMs === undefined || settled === undefined || left === undefined) return undefined
   // An intent that cannot be read is an error, never "no intent": a write may be under way.
   if (json['intent'] !== undefined && intent === undefined) return undefined
-  return { volumeUid: volume, claimUid: claim, cloud, diskId: disk, settledAtMs, settled, left, intent }
+  const record = { volumeUid: volume, claimUid: claim, cloud, diskId: disk, settledAtMs, settled, left, intent }
+  return typeof json['yieldsTo'] === 'string' ? { ...record, yieldsTo: json['yieldsTo'] } : record
 }
 
 function intentFromJson(json: unknown): Intent | undefined {

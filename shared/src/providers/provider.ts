@@ -53,8 +53,14 @@ export interface DiskProvider {
   /** The account scope that shares a budget and a slow lane, such as `123456789012/eu-west-1`; for logs and metrics. */
   scopeOf(disk: DiskRef): string
 
-  /** Bends the wish to what this cloud can hold; pure and idempotent; says what it changed or dropped. */
-  normalize(desired: TagSet): { readonly tags: TagSet; readonly problems: readonly TagProblem[] }
+  /**
+   * Bends the wish to what this cloud can hold; pure and idempotent; says what it changed or dropped. Enforced keys win
+   * every clash. The tags are in order of precedence, enforced ones first: a full disk leaves out the last.
+   */
+  normalize(
+    desired: TagSet,
+    enforced?: ReadonlySet<string>,
+  ): { readonly tags: TagSet; readonly problems: readonly TagProblem[] }
 
   /** Never written or removed by us, in this cloud's own form: the cloud's, the CSI driver's and the cluster's keys. */
   isProtectedKey(key: string): boolean

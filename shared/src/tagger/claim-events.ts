@@ -36,6 +36,16 @@ export function unreadableRecordEvent(volume: Volume, problem: string): ClaimEve
   return { type: 'Warning', reason: 'RecordUnreadable', note }
 }
 
+export function contestedEvent(disk: DiskRef, keys: readonly string[]): ClaimEvent {
+  const note = `${disk.id}: somebody else keeps changing ${keys.join(', ')}; from now on each sweep sets it once`
+  return { type: 'Warning', reason: 'TagContested', note }
+}
+
+export function sharedDiskEvent(disk: DiskRef, elder: Volume): ClaimEvent {
+  const note = `${disk.id}: the older volume ${elder.name} names this disk too; the tags of its claim count, this claim's do not`
+  return { type: 'Warning', reason: 'DiskShared', note }
+}
+
 export function unsupportedEvent(detail: string): ClaimEvent {
   return { type: 'Warning', reason: 'VolumeUnsupported', note: `the volume's handle names no disk: ${detail}` }
 }

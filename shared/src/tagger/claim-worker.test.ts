@@ -45,6 +45,7 @@ async function start(options: { config?: string; handOverAfterMs?: number; concu
       handedOver: (key) => void handedOver.push(key),
     },
     identity: 'pod-a',
+    diskCount: () => 0,
     queueCapacity: 1000,
     concurrency: options.concurrency ?? 10,
     handOverAfterMs: options.handOverAfterMs,

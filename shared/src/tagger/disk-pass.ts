@@ -1,21 +1,23 @@
 import type { Claim } from '../claims/claim.ts'
-import type { Cloud } from '../claims/disk-sources.ts'
 import type { DiskRef } from '../claims/disk.ts'
+import type { NamespaceInfo } from '../claims/namespace.ts'
 import type { Volume } from '../claims/volume.ts'
 import { fulfils } from '../plan/applied-record.ts'
 import type { AppliedRecord, Intent, TouchedTag } from '../plan/applied-record.ts'
 import { unite } from '../plan/ownership.ts'
+import type { Ownership } from '../plan/ownership.ts'
 import { planChanges } from '../plan/plan.ts'
-import type { ConflictPolicy, Plan } from '../plan/plan.ts'
+import type { Plan } from '../plan/plan.ts'
 import { serializeRecord } from '../plan/record-codec.ts'
 import { isEmpty } from '../plan/tag-changes.ts'
 import { asProviderError, ProviderError } from '../providers/provider-error.ts'
-import type { CallOptions, DiskProvider, ObservedTags } from '../providers/provider.ts'
+import type { CallOptions, ObservedTags } from '../providers/provider.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Logger } from '../runtime/logger.ts'
-import { desiredTags } from '../tags/desired-tags.ts'
-import type { TagProblem, TagSet } from '../tags/tag-set.ts'
-import { skippedEvent, taggedEvent, unreadableRecordEvent } from './claim-events.ts'
+import type { Wish } from '../tags/wish.ts'
+import { contestedEvent, skippedEvent, taggedEvent, unreadableRecordEvent } from './claim-events.ts'
+import { rewrittenKeys, withoutKeys } from './contested-plan.ts'
+import type { ContestedTags } from './contested-tags.ts'
 import { intentLifetimeMs } from './intent-timing.ts'
 import type { IntentTiming } from './intent-timing.ts'
 import { isFreshVolume, needsObservation } from './needs-observation.ts'
@@ -24,27 +26,32 @@ import type { ClusterCallOptions, EventSink, RecordWriter } from './ports.ts'
 import { emptyRecord, ownRecord, recordBasis, removable } from './record-basis.ts'
 import type { RecordBasis } from './record-basis.ts'
 import type { Settler } from './settler.ts'
+import { mayRemoveFrom, wishOf } from './tagging-rules.ts'
+import type { TaggingRules } from './tagging-rules.ts'
 import type { UpstreamJob } from './upstream.ts'
 
-export interface DiskPassDeps {
+export interface DiskPassDeps extends TaggingRules {
   readonly records: RecordWriter
-  readonly provider: DiskProvider
   readonly events: EventSink
   readonly clock: Clock
   readonly logger: Logger
-  readonly policy: ConflictPolicy
-  readonly cloud: Cloud
   readonly timing: IntentTiming
   readonly identity: string
   readonly settler: Settler
+  readonly contested: ContestedTags
+  /** Everything is computed, nothing is written. */
+  readonly reportOnly: boolean
   /** Volumes whose open intent is ours and of which every call was answered: nothing of it can land late. */
   readonly answered: Set<string>
 }
 
 export interface DiskPassInput {
   readonly claim: Claim
+  readonly namespace: NamespaceInfo | undefined
   readonly volume: Volume
   readonly disk: DiskRef
+  /** Younger volumes of the same disk: what their records say is ours as well. */
+  readonly juniors: readonly Volume[]
   /** A record that was decided and not written: it counts, and what the volume carries is what a write has to find. */
   readonly decided?: string | undefined
   readonly cluster: ClusterCallOptions
@@ -65,8 +72,7 @@ export class DiskPass {
   readonly #input: DiskPassInput
   readonly #basis: RecordBasis
   readonly #record: AppliedRecord | undefined
-  readonly #wish: TagSet
-  readonly #problems: readonly TagProblem[]
+  readonly #wish: Wish
 
   constructor(deps: DiskPassDeps, input: DiskPassInput) {
     this.#deps = deps
@@ -74,9 +80,7 @@ export class DiskPass {
     const { volume, disk, decided } = input
     this.#basis = recordBasis(decided === undefined ? volume : { ...volume, applied: decided }, disk, deps.cloud)
     this.#record = this.#answeredRecord(ownRecord(this.#basis))
-    const { tags, problems } = deps.provider.normalize(desiredTags({ claim: input.claim }))
-    this.#wish = tags
-    this.#problems = problems
+    this.#wish = wishOf(input, deps)
   }
 
   /** The annotation still shows an intent that is over: others would wait for it, so it has to be closed. */
@@ -97,23 +101,69 @@ export class DiskPass {
     if (busy !== undefined) return busy
 
     const observed = await this.#observe()
-    const { provider, policy } = this.#deps
+    const plan = this.#plan(observed)
+    if (this.#deps.reportOnly) return this.#report(plan)
+    return isEmpty(plan.changes) ? this.#confirm(plan) : this.#write(plan, observed)
+  }
+
+  #plan(observed: ObservedTags | undefined): Plan {
+    const { provider, conflict, adopt, brake, contested, reportOnly } = this.#deps
+    const { disk, driftSuspected } = this.#input
+    const mayRemove = mayRemoveFrom(disk.id, this.#wish, this.#deps)
+    brake.release(disk.id, (key) => this.#wish.tags.has(key))
     const plan = planChanges({
-      wish: this.#wish,
-      owned: removable(this.#record, (key) => provider.isProtectedKey(key)),
+      wish: this.#wish.tags,
+      owned: this.#owned(),
       observed: observed?.tags,
-      policy,
+      policy: conflict,
+      // Only a removal that will be made counts.
+      mayRemove: (key) => mayRemove(key) && (reportOnly || brake.admits(key, disk.id)),
+      adopt,
       limit: provider.tagsPerDisk,
     })
-    return isEmpty(plan.changes) ? this.#confirm(plan) : this.#write(plan, observed)
+    if (driftSuspected) return plan
+    return withoutKeys(
+      plan,
+      this.#rewritten(plan, observed).filter((key) => contested.isContested(disk.id, key)),
+    )
+  }
+
+  #owned(): Ownership {
+    const { provider, cloud } = this.#deps
+    const { disk, juniors } = this.#input
+    const owned = new Map(removable(this.#record, (key) => provider.isProtectedKey(key)))
+    for (const junior of juniors) {
+      const record = ownRecord(recordBasis(junior, disk, cloud))
+      for (const [key, tag] of removable(record, (each) => provider.isProtectedKey(each))) {
+        owned.set(key, unite(owned.get(key), tag))
+      }
+    }
+    return owned
+  }
+
+  /** Tags that we wrote as they are wished and that somebody changed. */
+  #rewritten(plan: Plan, observed: ObservedTags | undefined): readonly string[] {
+    return observed === undefined ? [] : rewrittenKeys(plan, this.#record, observed.tags)
+  }
+
+  #report(plan: Plan): Outcome {
+    const { claim, disk } = this.#input
+    if (isEmpty(plan.changes)) return { kind: 'in-sync' }
+    const { set, remove } = plan.changes
+    this.#deps.logger.info(
+      { claim: claim.key, disk: disk.id, set: set.size, removed: remove.size },
+      'tags would be written, but for reportOnly',
+    )
+    return { kind: 'reported', changes: plan.changes }
   }
 
   /** The record says that the disk is right already, and nothing speaks against it: no call to any cloud is due. */
   get isRecorded(): boolean {
     const record = this.#record
     if (this.#input.driftSuspected || this.#isUnwritten()) return false
-    if (record === undefined) return this.#basis.kind === 'none' && this.#wish.size === 0
-    return record.claimUid === this.#input.claim.uid && fulfils(record, this.#wish)
+    if (record === undefined) return this.#basis.kind === 'none' && this.#wish.tags.size === 0
+    if (record.claimUid !== this.#input.claim.uid || record.yieldsTo !== undefined) return false
+    return fulfils(record, this.#wish.tags, mayRemoveFrom(this.#input.disk.id, this.#wish, this.#deps))
   }
 
   #othersIntent(): Outcome | undefined {
@@ -124,14 +174,19 @@ export class DiskPass {
   }
 
   async #observe(): Promise<ObservedTags | undefined> {
-    const { provider, policy, clock } = this.#deps
-    const { claim, volume, disk, call, driftSuspected, job } = this.#input
+    const { provider, conflict, clock } = this.#deps
+    const { claim, volume, disk, call, driftSuspected, job, juniors } = this.#input
     const needed = needsObservation({
-      wish: this.#wish,
+      wish: this.#wish.tags,
       record: this.#record,
-      policy,
+      policy: conflict,
       replacesWholeSet: provider.replacesWholeSet,
-      driftSuspected: driftSuspected || this.#basis.kind === 'foreign' || this.#basis.kind === 'unreadable',
+      driftSuspected:
+        driftSuspected ||
+        this.#basis.kind === 'foreign' ||
+        this.#basis.kind === 'unreadable' ||
+        this.#record?.yieldsTo !== undefined ||
+        juniors.length > 0,
       freshVolume: isFreshVolume(claim, volume, clock.wallMs()),
     })
     if (!needed) return undefined
@@ -171,9 +226,19 @@ export class DiskPass {
       'tags written',
     )
     events.record(claim, taggedEvent(disk, plan.changes))
+    this.#countRewrites(plan, observed)
     if (opened !== undefined) this.#settle(plan, opened, hold)
     else if (this.#basis.kind === 'unreadable') this.#reportUnreadable(this.#basis.problem)
     return { kind: 'tagged', changes: plan.changes, ...this.#recheck(hold) }
+  }
+
+  #countRewrites(plan: Plan, observed: ObservedTags | undefined): void {
+    const { contested, events } = this.#deps
+    const { claim, disk } = this.#input
+    const keys = this.#rewritten(plan, observed)
+    for (const key of keys) contested.rewritten(disk.id, key)
+    const fought = keys.filter((key) => contested.isContested(disk.id, key))
+    if (fought.length > 0) events.record(claim, contestedEvent(disk, fought))
   }
 
   async #open(plan: Plan, hold: Hold | undefined): Promise<{ readonly volume: Volume; readonly sendByMs: number }> {
@@ -187,7 +252,12 @@ export class DiskPass {
     const intended = () => {
       sendByMs = this.#sendByMs()
       const untilMs = Math.max(clock.wallMs() + intentLifetimeMs(timing), hold?.untilMs ?? 0)
-      return serializeRecord({ ...record, claimUid: claim.uid, intent: { by: identity, untilMs, touched } })
+      return serializeRecord({
+        ...record,
+        yieldsTo: undefined,
+        claimUid: claim.uid,
+        intent: { by: identity, untilMs, touched },
+      })
     }
     const opened = await records.writeRecord(volume, intended, cluster)
     answered.delete(volume.uid)
@@ -252,7 +322,7 @@ export class DiskPass {
     }
     answered.delete(volume.uid)
     settler.settle(claim.key, volume, serializeRecord(record))
-    const skipped = skippedEvent(disk, this.#problems, plan.left)
+    const skipped = skippedEvent(disk, this.#wish.problems, plan.left)
     if (skipped !== undefined) events.record(claim, skipped)
   }
 
@@ -261,14 +331,14 @@ export class DiskPass {
     const record = this.#record
     if (record === undefined) return this.#basis.kind === 'none' && plan.settled.size === 0 && plan.left.size === 0
     if (record.claimUid !== this.#input.claim.uid || (record.intent !== undefined && hold === undefined)) return false
-    if (this.#isUnwritten()) return false
+    if (this.#isUnwritten() || record.yieldsTo !== undefined) return false
     return sameMaps(record.settled, plan.settled) && sameMaps(record.left, plan.left)
   }
 
   /** Where nothing is written, a label that cannot become a tag would go unmentioned. */
   reportProblems(): void {
     const { claim, disk } = this.#input
-    const skipped = skippedEvent(disk, this.#problems, new Map())
+    const skipped = skippedEvent(disk, this.#wish.problems, new Map())
     if (skipped !== undefined) this.#deps.events.record(claim, skipped)
   }
 

@@ -1,11 +1,12 @@
 import { expect } from 'chai'
 import { claim as aClaim, volume as aVolume } from '../../testing/builders.ts'
 import { FakeClock } from '../../testing/fake-clock.ts'
+import { taggingRules } from '../../testing/tagging-rules.ts'
 import type { AppliedRecord, Intent } from '../plan/applied-record.ts'
 import { serializeRecord } from '../plan/record-codec.ts'
 import { MemoryProvider } from '../providers/memory/memory-provider.ts'
 import { hasDrifted, isComparable } from './drift.ts'
-import type { DriftInput, DriftRules } from './drift.ts'
+import type { DriftInput } from './drift.ts'
 
 const disk = { id: 'vol-0123456789abcdef0' }
 const readAtMs = Date.UTC(2026, 0, 1)
@@ -13,7 +14,7 @@ const hourMs = 3_600_000
 const lagMs = 120_000
 
 const provider = Object.assign(new MemoryProvider({ clock: new FakeClock() }), { readLagMs: lagMs })
-const rules: DriftRules = { provider, policy: 'overwrite', cloud: 'aws' }
+const rules = taggingRules({ provider, clock: new FakeClock() })
 
 function record(more: Partial<AppliedRecord> = {}): AppliedRecord {
   return {
@@ -40,6 +41,7 @@ function pair(
   const text = typeof applied === 'object' ? serializeRecord(applied) : applied
   return {
     claim: aClaim({ labels, createdAtMs: readAtMs - hourMs }),
+    namespace: undefined,
     volume: aVolume({ createdAtMs: readAtMs - hourMs, applied: text }),
     disk,
   }
@@ -69,7 +71,7 @@ describe('hasDrifted', () => {
     const observed = new Map([['team', 'theirs']])
     const input = pair(record({ settled: new Map(), left: new Map([['team', { value: 'core', reason: 'kept' }]]) }))
 
-    expect(hasDrifted(input, observed, { ...rules, policy: 'preserve' })).to.equal(false)
+    expect(hasDrifted(input, observed, { ...rules, conflict: 'preserve' })).to.equal(false)
     expect(hasDrifted(input, observed, rules)).to.equal(true)
   })
 })

@@ -1,41 +1,36 @@
 import type { Claim } from '../claims/claim.ts'
-import type { Cloud } from '../claims/disk-sources.ts'
 import type { DiskRef } from '../claims/disk.ts'
+import type { NamespaceInfo } from '../claims/namespace.ts'
 import type { Volume } from '../claims/volume.ts'
-import type { ConflictPolicy } from '../plan/plan.ts'
 import { planChanges } from '../plan/plan.ts'
 import { isEmpty } from '../plan/tag-changes.ts'
-import type { DiskProvider } from '../providers/provider.ts'
-import { desiredTags } from '../tags/desired-tags.ts'
 import type { TagSet } from '../tags/tag-set.ts'
 import { ownRecord, recordBasis, removable } from './record-basis.ts'
+import { mayRemoveFrom, wishOf } from './tagging-rules.ts'
+import type { TaggingRules } from './tagging-rules.ts'
 
 export interface DriftInput {
   readonly claim: Claim
+  readonly namespace: NamespaceInfo | undefined
   readonly volume: Volume
   readonly disk: DiskRef
 }
 
-export interface DriftRules {
-  readonly cloud: Cloud
-  readonly provider: DiskProvider
-  readonly policy: ConflictPolicy
-}
-
 /** Whether a disk, as a bulk read saw it, is not what its claim wishes: the same plan that the path would make. */
-export function hasDrifted(
-  { claim, volume, disk }: DriftInput,
-  observed: TagSet,
-  { provider, policy, cloud }: DriftRules,
-): boolean {
+export function hasDrifted(input: DriftInput, observed: TagSet, rules: TaggingRules): boolean {
+  const { provider, cloud, conflict, adopt } = rules
+  const { volume, disk } = input
   const record = ownRecord(recordBasis(volume, disk, cloud))
   // Nobody came back for it: whatever the disk shows, the record has to be closed.
   if (record?.intent !== undefined) return true
+  const wish = wishOf(input, rules)
   const plan = planChanges({
-    wish: provider.normalize(desiredTags({ claim })).tags,
+    wish: wish.tags,
     owned: removable(record, (key) => provider.isProtectedKey(key)),
     observed,
-    policy,
+    policy: conflict,
+    mayRemove: mayRemoveFrom(disk.id, wish, rules),
+    adopt,
     limit: provider.tagsPerDisk,
   })
   return !isEmpty(plan.changes)
@@ -45,18 +40,17 @@ export function hasDrifted(
  * Whether a bulk read can say anything about this disk: not while a change is under way or so young that the read may be
  * older, and not where there is nothing to compare.
  */
-export function isComparable(
-  { claim, volume, disk }: DriftInput,
-  readAtMs: number,
-  { provider, cloud }: DriftRules,
-): boolean {
+export function isComparable(input: DriftInput, readAtMs: number, rules: TaggingRules): boolean {
+  const { claim, volume, disk } = input
+  const { provider, cloud } = rules
   const record = ownRecord(recordBasis(volume, disk, cloud))
   const oldEnoughMs = readAtMs - Math.max(provider.readLagMs, youngMs)
   const lagBeforeMs = readAtMs - provider.readLagMs
   if (record?.intent !== undefined) return record.intent.untilMs < lagBeforeMs
+  if (record?.yieldsTo !== undefined) return false
   if (record !== undefined) return record.settledAtMs < lagBeforeMs
   if (claim.createdAtMs > oldEnoughMs || volume.createdAtMs > oldEnoughMs) return false
-  return provider.normalize(desiredTags({ claim })).tags.size > 0
+  return wishOf(input, rules).tags.size > 0
 }
 
 /** A disk without a record that came within this time is on its way through the other doors. */

@@ -10,6 +10,8 @@ export type Outcome =
   | { readonly kind: 'tagged'; readonly changes: TagChanges; readonly recheckAfterMs?: number }
   /** Nothing was to do. */
   | { readonly kind: 'in-sync'; readonly recheckAfterMs?: number }
+  /** Under `reportOnly`: what would have been written. */
+  | { readonly kind: 'reported'; readonly changes: TagChanges }
   /** No disk yet; its arrival will be seen. */
   | { readonly kind: 'pending'; readonly reason: PendingReason }
   /** Not for us. */
@@ -49,6 +51,7 @@ export type OutcomeKind = Outcome['kind']
 export const outcomeKinds: readonly OutcomeKind[] = [
   'tagged',
   'in-sync',
+  'reported',
   'pending',
   'skipped',
   'stale',

@@ -1,5 +1,6 @@
 import type { ClaimKey } from '../claims/claim-key.ts'
 import type { Claim } from '../claims/claim.ts'
+import type { NamespaceInfo } from '../claims/namespace.ts'
 import type { Volume } from '../claims/volume.ts'
 
 /**
@@ -18,6 +19,8 @@ export interface ClusterReader {
   /** Undefined where there is none. */
   claim(key: ClaimKey, options: ClusterCallOptions): Promise<Claim | undefined>
   volume(name: string, options: ClusterCallOptions): Promise<Volume | undefined>
+  /** Asked only where a rule reads the namespace's labels. */
+  namespace(name: string, options: ClusterCallOptions): Promise<NamespaceInfo | undefined>
 }
 
 /** Writes the applied record. Throws KubernetesError. */

@@ -53,6 +53,11 @@ const table: readonly { readonly when: string; readonly outcome: Outcome; readon
   },
   { when: 'nothing was to do', outcome: { kind: 'in-sync' }, next: { kind: 'rest' } },
   {
+    when: 'tags would have been written',
+    outcome: { kind: 'reported', changes: noChanges },
+    next: { kind: 'rest' },
+  },
+  {
     when: 'nothing was to do and an earlier call may still land',
     outcome: { kind: 'in-sync', recheckAfterMs: 7000 },
     next: { kind: 'again', afterMs: 7000, hints: { lane: 'bulk', observe: true } },

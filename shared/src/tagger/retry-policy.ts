@@ -67,6 +67,7 @@ export class RetryPolicy {
         return outcome.recheckAfterMs === undefined
           ? { kind: 'rest' }
           : { kind: 'again', afterMs: outcome.recheckAfterMs, hints: { lane: 'bulk', observe: true } }
+      case 'reported':
       case 'pending':
       case 'skipped':
         this.forget(key)

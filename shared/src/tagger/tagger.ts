@@ -1,42 +1,51 @@
+import { splitClaimKey } from '../claims/claim-key.ts'
 import type { ClaimKey } from '../claims/claim-key.ts'
 import type { Claim } from '../claims/claim.ts'
 import type { DiskRef } from '../claims/disk.ts'
-import type { Cloud } from '../claims/disk-sources.ts'
+import type { NamespaceInfo } from '../claims/namespace.ts'
 import { resolveDisk } from '../claims/resolve.ts'
+import type { Resolution } from '../claims/resolve.ts'
 import type { Volume } from '../claims/volume.ts'
 import { KubernetesError } from '../kubernetes/kubernetes-error.ts'
-import type { ConflictPolicy } from '../plan/plan.ts'
+import { serializeRecord } from '../plan/record-codec.ts'
 import { asProviderError } from '../providers/provider-error.ts'
-import type { DiskProvider } from '../providers/provider.ts'
 import { isLaterVersion } from '../queue/hints.ts'
 import type { Hints } from '../queue/hints.ts'
 import { KeyedLock } from '../queue/keyed-lock.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { IntentTiming } from './intent-timing.ts'
-import { unsupportedEvent } from './claim-events.ts'
+import { sharedDiskEvent, unsupportedEvent } from './claim-events.ts'
+import { ContestedTags } from './contested-tags.ts'
 import { DiskPass } from './disk-pass.ts'
 import type { DiskPassDeps } from './disk-pass.ts'
 import type { Outcome } from './outcome.ts'
 import type { ClusterCallOptions, ClusterReader, EventSink, RecordWriter } from './ports.ts'
+import { emptyRecord, ownRecord, recordBasis } from './record-basis.ts'
 import { Settler } from './settler.ts'
+import type { TaggingRules } from './tagging-rules.ts'
 import type { Upstream, UpstreamJob } from './upstream.ts'
 
-export interface TaggerDeps {
+export interface TaggerDeps extends TaggingRules {
   readonly reader: ClusterReader
   readonly records: RecordWriter
-  readonly provider: DiskProvider
   readonly events: EventSink
   readonly upstream: Upstream
   readonly clock: Clock
   readonly logger: Logger
-  readonly cloud: Cloud
-  readonly policy: ConflictPolicy
   readonly timing: IntentTiming
+  readonly reportOnly: boolean
   /** This process, for its intents. Unique among processes that live at once; a pod's name stays the same over restarts. */
   readonly identity: string
   /** The record of a claim could not be closed, for the `failures`th time in a row; it has to come by with `observe`. */
   readonly onUnsettled: (key: ClaimKey, failures: number) => void
+  /**
+   * All claimed volumes that name this disk, the one whose claim counts first; known only to who sees them all. Others go
+   * by the mark that it leaves on the rest.
+   */
+  readonly volumesOf?: ((disk: DiskRef) => readonly Volume[]) | undefined
+  /** A younger volume was marked: what its claim had put on the disk is for this one's claim to settle. */
+  readonly onYield?: ((elder: Volume) => void) | undefined
 }
 
 /**
@@ -54,7 +63,12 @@ export class Tagger {
   constructor(deps: TaggerDeps) {
     this.#deps = deps
     this.#settler = new Settler({ records: deps.records, logger: deps.logger, onUnsettled: deps.onUnsettled })
-    this.#passDeps = { ...deps, settler: this.#settler, answered: new Set() }
+    this.#passDeps = {
+      ...deps,
+      settler: this.#settler,
+      contested: new ContestedTags(deps.clock),
+      answered: new Set(),
+    }
   }
 
   get settler(): Settler {
@@ -79,10 +93,10 @@ export class Tagger {
     { signal, job }: { readonly signal: AbortSignal; readonly job: UpstreamJob },
   ): Promise<Outcome> {
     const cluster: ClusterCallOptions = { signal, priority: hints.lane === 'fresh' ? 'foreground' : 'bulk' }
-    const { claim, volume } = await this.#read(key, hints, cluster)
+    const { claim, volume, namespace } = await this.#read(key, hints, cluster)
     if (isStale(claim, hints)) return { kind: 'stale', found: claim?.uid === hints.uid }
 
-    const resolution = resolveDisk(claim, volume, this.#deps.cloud)
+    const resolution = this.#managed(claim, namespace) ?? resolveDisk(claim, volume, this.#deps.cloud)
     switch (resolution.kind) {
       case 'skip':
         if (claim !== undefined && resolution.reason === 'malformed-handle') {
@@ -96,7 +110,35 @@ export class Tagger {
       default:
         return resolution satisfies never
     }
-    return this.#tagDisk(resolution, hints, { cluster, job })
+    const subject = { ...resolution, namespace }
+    return this.#yields(subject) ?? this.#tagDisk(subject, hints, { cluster, job })
+  }
+
+  /** What the rules say about a claim before its disk matters; undefined where they have nothing against it. */
+  #managed(claim: Claim | undefined, namespace: NamespaceInfo | undefined): Resolution | undefined {
+    const { rules } = this.#deps
+    if (claim === undefined || claim.deleting) return undefined
+    if (rules.needsNamespace && namespace === undefined) return { kind: 'pending', reason: 'namespace-not-found' }
+    const reason = rules.outOfScope({ claim, namespace })
+    return reason === undefined ? undefined : { kind: 'skip', reason }
+  }
+
+  /** Two volumes can name one disk: the older one's claim counts, and the other is marked, so that everybody knows. */
+  #yields({ claim, volume, disk }: PassSubject): Outcome | undefined {
+    const { cloud, volumesOf, events, clock, reportOnly, onYield } = this.#deps
+    const record = ownRecord(recordBasis(volume, disk, cloud))
+    const skipped: Outcome = { kind: 'skipped', reason: 'disk-of-another-volume' }
+    // Whoever does not see all volumes goes by the mark.
+    if (volumesOf === undefined) return record?.yieldsTo === undefined ? undefined : skipped
+    const [elder] = volumesOf(disk)
+    if (elder === undefined || elder.uid === volume.uid) return undefined
+    if (record?.yieldsTo !== elder.name && !reportOnly) {
+      const basis = record ?? emptyRecord({ claim, volume, disk, cloud }, clock.wallMs())
+      this.#settler.settle(claim.key, volume, serializeRecord({ ...basis, intent: undefined, yieldsTo: elder.name }))
+      events.record(claim, sharedDiskEvent(disk, elder))
+      onYield?.(elder)
+    }
+    return skipped
   }
 
   async #tagDisk(
@@ -118,34 +160,50 @@ export class Tagger {
   }
 
   #pass(
-    { claim, volume, disk, decided }: PassSubject,
+    { claim, namespace, volume, disk, decided }: PassSubject,
     hints: Hints,
     { cluster, job }: { readonly cluster: ClusterCallOptions; readonly job: UpstreamJob },
   ): DiskPass {
     const call = { signal: cluster.signal, lane: hints.lane }
     const driftSuspected = hints.observe === true
-    return new DiskPass(this.#passDeps, { claim, volume, disk, decided, cluster, call, driftSuspected, job })
+    const juniors = (this.#deps.volumesOf?.(disk) ?? []).filter(({ uid }) => uid !== volume.uid)
+    return new DiskPass(this.#passDeps, {
+      claim,
+      namespace,
+      volume,
+      disk,
+      juniors,
+      decided,
+      cluster,
+      call,
+      driftSuspected,
+      job,
+    })
   }
 
   async #read(
     key: ClaimKey,
     hints: Hints,
     options: ClusterCallOptions,
-  ): Promise<{ claim: Claim | undefined; volume: Volume | undefined }> {
-    const { reader } = this.#deps
+  ): Promise<{ claim: Claim | undefined; volume: Volume | undefined; namespace: NamespaceInfo | undefined }> {
+    const { reader, rules } = this.#deps
     // A bind review names the volume, and a claim's volume never changes, so both reads can be under way at once.
     const guess = hints.volumeName === undefined ? undefined : reader.volume(hints.volumeName, options)
     guess?.catch(() => undefined)
+    const surroundings = rules.needsNamespace ? reader.namespace(splitClaimKey(key).namespace, options) : undefined
+    surroundings?.catch(() => undefined)
     const claim = await reader.claim(key, options)
+    const namespace = await surroundings
     const name = claim?.volumeName
-    if (name === undefined) return { claim, volume: undefined }
+    if (name === undefined) return { claim, namespace, volume: undefined }
     const volume = guess !== undefined && name === hints.volumeName ? await guess : await reader.volume(name, options)
-    return { claim, volume }
+    return { claim, namespace, volume }
   }
 }
 
 interface PassSubject {
   readonly claim: Claim
+  readonly namespace: NamespaceInfo | undefined
   readonly volume: Volume
   readonly disk: DiskRef
   readonly decided?: string | undefined

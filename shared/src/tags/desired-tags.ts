@@ -1,15 +1,177 @@
-import type { Claim } from '../claims/claim.ts'
-import type { TagSet } from './tag-set.ts'
+import type { TagProblem, TagSet } from './tag-set.ts'
+import { readOwnTags } from './own-tags.ts'
+import type { TagRules, TagSources } from './tag-rules.ts'
+import { namesVolume, renderTemplate, renderedLengthMax } from './template.ts'
+import type { Template, TemplateFields } from './template.ts'
 
-/** Everything that tags may be derived from. Namespace and storage class join here when rules ask for them. */
-export interface TagSources {
-  readonly claim: Claim
+/** What the owner wishes, before any cloud has bent it. */
+export interface DesiredTags {
+  readonly tags: TagSet
+  /** The keys among them that no claim can change: they win every clash, and are the last that a full disk drops. */
+  readonly enforced: ReadonlySet<string>
+  /** The label, annotation or rule that each tag comes from, where its key is another. */
+  readonly sources: ReadonlyMap<string, string>
+  readonly problems: readonly TagProblem[]
+  /** False where an input could not be read: then nothing may be removed on its account. */
+  readonly complete: boolean
+}
+
+/** One wish for one key, before renaming. Later layers win. */
+interface Wished {
+  readonly value: string
+  readonly layer: number
+  /** Asked for by the claim, and not by the config or the namespace. */
+  readonly byClaim: boolean
 }
 
 /**
- * What the owner wishes, before any cloud has bent it: today every label of the claim. Rules (defaults, namespace
- * labels, enforced tags, renames) are further layers of this one function, later wins.
+ * The layers, later wins: default tags, namespace labels, claim labels, claim annotations, the claim's own tags. Then
+ * names are changed, and enforced tags come over all. Where two keys get one name the later layer wins, then the key that
+ * has that name already, then the first in order; the other is reported.
  */
-export function desiredTags({ claim }: TagSources): TagSet {
-  return new Map(Object.entries(claim.labels))
+export function desiredTags(sources: TagSources, rules: TagRules): DesiredTags {
+  const problems: TagProblem[] = []
+  const layers = new Layers(rules, problems)
+  const fields = templateFields(sources, rules)
+  const { claim, namespace } = sources
+
+  layers.add(rendered(rules.defaults, fields, problems), false)
+  layers.add(selected(namespace?.labels, rules.takesNamespaceLabel), false)
+  layers.add(selected(claim.labels, rules.takesLabel), true)
+  layers.add(selected(claim.annotations, rules.takesAnnotation), true)
+  const own = ownTags(sources, rules, problems)
+  layers.add(own ?? [], true)
+
+  const { tags, labels } = renamed(layers.wished, rules, problems)
+  const enforced = new Set<string>()
+  for (const [key, value] of rendered(rules.enforced, fields, problems)) {
+    const asked = tags.get(key)
+    if (asked?.byClaim === true && asked.value !== value) {
+      const message = `the tag ${key} is enforced; it stays ${value}`
+      problems.push({ kind: 'enforced', label: labels.get(key) ?? key, tag: key, message })
+    }
+    enforced.add(key)
+    tags.set(key, { value, layer: Number.POSITIVE_INFINITY, byClaim: false })
+    labels.delete(key)
+  }
+  return {
+    tags: new Map([...tags].map(([key, { value }]) => [key, value])),
+    enforced,
+    sources: labels,
+    problems,
+    complete: own !== undefined,
+  }
+}
+
+class Layers {
+  readonly wished = new Map<string, Wished>()
+  readonly #rules: TagRules
+  readonly #problems: TagProblem[]
+  #layer = 0
+
+  constructor(rules: TagRules, problems: TagProblem[]) {
+    this.#rules = rules
+    this.#problems = problems
+  }
+
+  add(entries: Iterable<readonly [string, string]>, byClaim: boolean): void {
+    this.#layer++
+    for (const [key, value] of entries) {
+      if (this.#rules.deniesValue(value)) {
+        const message = 'the value is on the deny list (tags.denyValues); the tag was left out'
+        this.#problems.push({ kind: 'denied-value', label: key, tag: undefined, message })
+      } else this.wished.set(key, { value, layer: this.#layer, byClaim })
+    }
+  }
+}
+
+function selected(
+  map: Readonly<Record<string, string>> | undefined,
+  takes: (key: string) => boolean,
+): readonly (readonly [string, string])[] {
+  return Object.entries(map ?? {}).filter(([key]) => takes(key))
+}
+
+function templateFields({ claim, namespace }: TagSources, rules: TagRules): TemplateFields {
+  return {
+    Name: claim.name,
+    Namespace: claim.namespace,
+    Cluster: rules.clusterName,
+    StorageClass: claim.storageClassName,
+    VolumeName: claim.volumeName,
+    Labels: claim.labels,
+    Annotations: claim.annotations,
+    NamespaceLabels: namespace?.labels ?? {},
+  }
+}
+
+function* rendered(
+  templates: ReadonlyMap<string, Template>,
+  fields: TemplateFields,
+  problems: TagProblem[],
+): Iterable<readonly [string, string]> {
+  for (const [key, template] of templates) {
+    const result = renderTemplate(template, fields)
+    if (result.ok) yield [key, result.value]
+    // A claim that is being created has no volume yet; nobody has to hear of it.
+    else if (fields.VolumeName !== undefined || !namesVolume(template)) {
+      const message =
+        result.missing === undefined
+          ? `the template gives more than ${renderedLengthMax} characters; the tag was left out`
+          : `the template needs ${result.missing}, which is not there; the tag was left out`
+      problems.push({ kind: 'invalid-template', label: key, tag: undefined, message })
+    }
+  }
+}
+
+/** Undefined where the annotation cannot be read. */
+function ownTags(
+  { claim }: TagSources,
+  rules: TagRules,
+  problems: TagProblem[],
+): ReadonlyMap<string, string> | undefined {
+  const annotation = rules.ownTagsAnnotations.find((name) => Object.hasOwn(claim.annotations, name))
+  if (annotation === undefined) return new Map()
+  const read = readOwnTags(claim.annotations[annotation] ?? '')
+  if (!read.ok) {
+    const message = `${read.problem}; the tags that are there stay as they are`
+    problems.push({ kind: 'invalid-annotation', label: annotation, tag: undefined, message })
+    return undefined
+  }
+  for (const key of read.refused) {
+    problems.push({
+      kind: 'invalid-value',
+      label: key,
+      tag: undefined,
+      message: 'the value is no text; the tag was left out',
+    })
+  }
+  return read.tags
+}
+
+function renamed(
+  wished: ReadonlyMap<string, Wished>,
+  { rename, prefix }: TagRules,
+  problems: TagProblem[],
+): { readonly tags: Map<string, Wished>; readonly labels: Map<string, string> } {
+  const tags = new Map<string, Wished>()
+  const labels = new Map<string, string>()
+  const nameOf = (key: string) => rename.get(key) ?? key
+  const changed = (key: string) => Number(nameOf(key) !== key)
+  // The winner of each name comes first.
+  const inOrder = [...wished].toSorted(
+    ([a, { layer: aLayer }], [b, { layer: bLayer }]) => bLayer - aLayer || changed(a) - changed(b) || (a < b ? -1 : 1),
+  )
+  for (const [key, wish] of inOrder) {
+    const tag = prefix + nameOf(key)
+    const winner = tags.get(tag)
+    if (winner === undefined) {
+      tags.set(tag, wish)
+      if (tag !== key) labels.set(tag, key)
+    } else if (winner.value !== wish.value) {
+      const message = `it would become the tag ${tag}, as ${labels.get(tag) ?? tag} does; it was left out`
+      problems.push({ kind: 'collision', label: key, tag: undefined, message })
+    }
+  }
+  return { tags, labels }
 }

@@ -26,3 +26,8 @@ export type TagProblemKind =
   | 'changed-value'
   | 'collision'
   | 'over-limit'
+  | 'denied-value'
+  /** The claim asks for another value of a tag that the config enforces. */
+  | 'enforced'
+  | 'invalid-annotation'
+  | 'invalid-template'

@@ -97,7 +97,15 @@ describe('AzureProvider, with the SDK against a fake Azure', () => {
     ])
     const plan = async () => {
       const { tags } = await provider.getTags(disk(1), options())
-      return planChanges({ wish, owned, observed: tags, policy: 'overwrite', limit: provider.tagsPerDisk })
+      return planChanges({
+        wish,
+        owned,
+        observed: tags,
+        policy: 'overwrite',
+        mayRemove: () => true,
+        adopt: false,
+        limit: provider.tagsPerDisk,
+      })
     }
 
     const { changes } = await plan()
