@@ -3,6 +3,7 @@ import { claimKey } from '@k8s-cloud-tagger/shared/claims/claim-key.ts'
 import { noChanges } from '@k8s-cloud-tagger/shared/plan/tag-changes.ts'
 import { outcomeKinds } from '@k8s-cloud-tagger/shared/tagger/outcome.ts'
 import type { Outcome } from '@k8s-cloud-tagger/shared/tagger/outcome.ts'
+import { FakeClock } from '@k8s-cloud-tagger/shared/testing/fake-clock.ts'
 import { ClaimBoard } from './claim-board.ts'
 
 const failed = {
@@ -39,7 +40,7 @@ describe('ClaimBoard', () => {
   for (const [outcome, counts] of cases) {
     const what = 'reason' in outcome ? `${outcome.kind} (${outcome.reason})` : outcome.kind
     it(`shows a claim whose last pass ended with ${what} as ${Object.keys(counts)[0] ?? 'nothing new'}`, () => {
-      const board = new ClaimBoard()
+      const board = new ClaimBoard(new FakeClock())
 
       board.passed(key, outcome)
 
@@ -52,7 +53,7 @@ describe('ClaimBoard', () => {
   })
 
   it('counts each claim once, in its last state, and goes on showing a state that nobody is in any more', () => {
-    const board = new ClaimBoard()
+    const board = new ClaimBoard(new FakeClock())
     for (const name of ['a', 'b', 'c']) board.passed(claimKey('db', name), { kind: 'pending', reason: 'claim-unbound' })
 
     for (const name of ['a', 'b', 'c']) board.passed(claimKey('db', name), { kind: 'tagged', changes: noChanges })
@@ -63,7 +64,7 @@ describe('ClaimBoard', () => {
   })
 
   it('forgets a claim that is gone, and everything when its term is over', () => {
-    const board = new ClaimBoard()
+    const board = new ClaimBoard(new FakeClock())
     board.passed(key, { kind: 'in-sync' })
     board.passed(claimKey('db', 'data-1'), { kind: 'in-sync' })
 

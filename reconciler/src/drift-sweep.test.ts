@@ -8,7 +8,7 @@ import { serializeRecord } from '@k8s-cloud-tagger/shared/plan/record-codec.ts'
 import { MemoryProvider } from '@k8s-cloud-tagger/shared/providers/memory/memory-provider.ts'
 import { ProviderError } from '@k8s-cloud-tagger/shared/providers/provider-error.ts'
 import type { ObservedTags } from '@k8s-cloud-tagger/shared/providers/provider.ts'
-import { ClusterCache } from './cluster-cache.ts'
+import { ClusterCache } from '@k8s-cloud-tagger/shared/tagger/cluster-cache.ts'
 import { DriftSweep } from './drift-sweep.ts'
 
 const lagMs = 120_000

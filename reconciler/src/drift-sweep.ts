@@ -6,7 +6,7 @@ import { hasDrifted, isComparable } from '@k8s-cloud-tagger/shared/tagger/drift.
 import type { DriftInput } from '@k8s-cloud-tagger/shared/tagger/drift.ts'
 import { isManaged } from '@k8s-cloud-tagger/shared/tagger/tagging-rules.ts'
 import type { TaggingRules } from '@k8s-cloud-tagger/shared/tagger/tagging-rules.ts'
-import type { ClusterCache } from './cluster-cache.ts'
+import type { ClusterCache } from '@k8s-cloud-tagger/shared/tagger/cluster-cache.ts'
 
 export interface DriftSweepDeps extends TaggingRules {
   readonly cache: ClusterCache

@@ -8,7 +8,7 @@ import { MemoryProvider } from '@k8s-cloud-tagger/shared/providers/memory/memory
 import { ProviderError } from '@k8s-cloud-tagger/shared/providers/provider-error.ts'
 import { createMetrics } from '@k8s-cloud-tagger/shared/runtime/metrics.ts'
 import { ClaimBoard } from './claim-board.ts'
-import { CachedRecordWriter, ClusterCache } from './cluster-cache.ts'
+import { CachedRecordWriter, ClusterCache } from '@k8s-cloud-tagger/shared/tagger/cluster-cache.ts'
 import { LeaderWork } from './leader-work.ts'
 import { Sources } from './sources.ts'
 
@@ -24,7 +24,7 @@ function start(options: { config?: string } = {}) {
   const cloud = new MemoryProvider({ clock })
   const log = new CapturedLog()
   const metrics = createMetrics({ version: '1.2.3', program: 'reconciler' })
-  const board = new ClaimBoard()
+  const board = new ClaimBoard(clock)
   const notes = new Map<string, string>()
   let alive = 0
   const work = new LeaderWork({

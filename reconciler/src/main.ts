@@ -11,14 +11,16 @@ import { systemRandom as random } from '@k8s-cloud-tagger/shared/runtime/random.
 import { version } from '@k8s-cloud-tagger/shared/runtime/version.ts'
 import { showLine, workersCheck } from '@k8s-cloud-tagger/shared/tagger/line-health.ts'
 import { ClaimBoard } from './claim-board.ts'
-import { CachedRecordWriter, ClusterCache } from './cluster-cache.ts'
+import { CachedRecordWriter, ClusterCache } from '@k8s-cloud-tagger/shared/tagger/cluster-cache.ts'
 import { LeaderWork } from './leader-work.ts'
-import { showBoard } from './reconciler-metrics.ts'
+import { showMissingLabels } from './missing-labels.ts'
+import { showBoard, showRules, showWatches } from './reconciler-metrics.ts'
 import { Sources } from './sources.ts'
 import { clusterWatches, watchChecks } from './watches.ts'
 
 async function start({ config, logger, env, identity, namespace }: ProgramContext): Promise<StopProgram> {
   const metrics = createMetrics({ version, program: 'reconciler' })
+  showRules(metrics, config)
   const outside = { clock, random, logger, metrics }
   const cluster = clusterAccess({
     ...outside,
@@ -29,10 +31,7 @@ async function start({ config, logger, env, identity, namespace }: ProgramContex
     normalEvents: config.events.normal,
   })
   const provider = providerFor('reconciler', { ...outside, config, env, openPot: cluster.openPot })
-  // Built anew for each term; once now, so that a wrong setting ends the start and not the first term.
-  const probe = await provider({ readsToCome: () => 0, writesToCome: () => 0 })
-  const scope = probe.scopeOf({ id: '' })
-  await probe.stop()
+  const scope = await scopeOf(provider)
   const rules = rulesFor(config)
   const cache = new ClusterCache(config.cloudProvider)
   const sources = new Sources(cache, { needsNamespaces: rules.needsNamespace })
@@ -46,7 +45,7 @@ async function start({ config, logger, env, identity, namespace }: ProgramContex
     random,
     logger,
   })
-  const board = new ClaimBoard()
+  const board = new ClaimBoard(clock)
   const work = new LeaderWork({
     ...outside,
     config,
@@ -66,12 +65,12 @@ async function start({ config, logger, env, identity, namespace }: ProgramContex
     live: [workersCheck(() => work.line), ...watchChecks(watches)],
     ready: [() => (sources.synced ? undefined : 'reconciler: claims and volumes are not all read yet')],
     beforeScrape: () => {
-      showLine(metrics, work.line)
-      showBoard(metrics, board)
       metrics.leader.set(elector.isLeader ? 1 : 0)
       metrics.eventsDropped.set(cluster.events.status.dropped)
-      for (const { name, reflector } of watches)
-        metrics.watchRestarts.set({ resource: name }, reflector.status.restarts)
+      showLine(metrics, work.line)
+      showBoard(metrics, board)
+      showWatches(metrics, watches)
+      showMissingLabels(metrics, { cache, rules, config })
     },
   })
 
@@ -100,6 +99,14 @@ async function start({ config, logger, env, identity, namespace }: ProgramContex
     health.close()
     await cluster.connection.close()
   }
+}
+
+/** A provider is built anew for each term; once at the start, so that a wrong setting ends that and not the first term. */
+async function scopeOf(build: ReturnType<typeof providerFor>): Promise<string> {
+  const provider = await build({ readsToCome: () => 0, writesToCome: () => 0 })
+  const scope = provider.scopeOf({ id: '' })
+  await provider.stop()
+  return scope
 }
 
 await runProgram(

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { claim, volume } from '@k8s-cloud-tagger/shared/testing/builders.ts'
 import { FakeClock } from '@k8s-cloud-tagger/shared/testing/fake-clock.ts'
 import type { Hints } from '@k8s-cloud-tagger/shared/queue/hints.ts'
-import { ClusterCache } from './cluster-cache.ts'
+import { ClusterCache } from '@k8s-cloud-tagger/shared/tagger/cluster-cache.ts'
 import { queueDoor, Sources } from './sources.ts'
 
 const headStartMs = 10_000

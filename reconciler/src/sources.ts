@@ -6,8 +6,8 @@ import type { ReflectorStore } from '@k8s-cloud-tagger/shared/kubernetes/reflect
 import { Allowance } from '@k8s-cloud-tagger/shared/queue/allowance.ts'
 import type { Hints } from '@k8s-cloud-tagger/shared/queue/hints.ts'
 import type { Clock } from '@k8s-cloud-tagger/shared/runtime/clock.ts'
-import { claimKeyOf } from './cluster-cache.ts'
-import type { ClusterCache } from './cluster-cache.ts'
+import { claimKeyOf } from '@k8s-cloud-tagger/shared/tagger/cluster-cache.ts'
+import type { ClusterCache } from '@k8s-cloud-tagger/shared/tagger/cluster-cache.ts'
 
 /** Where keys go while this process leads. */
 export interface Door {

@@ -3,7 +3,7 @@ import { FakeClock, settle } from '@k8s-cloud-tagger/shared/testing/fake-clock.t
 import { CapturedLog } from '@k8s-cloud-tagger/shared/testing/programs/captured-log.ts'
 import type { ApiTransport } from '@k8s-cloud-tagger/shared/kubernetes/api-request.ts'
 import { KubernetesError } from '@k8s-cloud-tagger/shared/kubernetes/kubernetes-error.ts'
-import { ClusterCache } from './cluster-cache.ts'
+import { ClusterCache } from '@k8s-cloud-tagger/shared/tagger/cluster-cache.ts'
 import { Sources } from './sources.ts'
 import { clusterWatches, watchChecks } from './watches.ts'
 

@@ -88,6 +88,12 @@ export const configSchema = {
     scope: scopeSchema,
     tags: tagsSchema,
     admission: admissionSchema,
+    metrics: group({
+      requiredByNamespace: flag(
+        false,
+        'Whether the reconciler shows by namespace how many claims lack a label of `admission.requiredLabels`. The 100 namespaces with the most are shown.',
+      ),
+    }),
     events: group({
       normal: flag(true, 'Whether a `Normal` Event tells of each written change. Warnings are always told.'),
     }),

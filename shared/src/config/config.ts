@@ -24,6 +24,7 @@ export interface Config {
   readonly scope: ScopeConfig
   readonly tags: TagsConfig
   readonly admission: AdmissionConfig
+  readonly metrics: { readonly requiredByNamespace: boolean }
   readonly events: { readonly normal: boolean }
   readonly budget: {
     readonly profile: 'shared' | 'exclusive'

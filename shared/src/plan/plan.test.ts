@@ -124,6 +124,45 @@ describe('planChanges', () => {
     })
   })
 
+  describe('where removal is not allowed', () => {
+    it('leaves the tag, and keeps it as its own', () => {
+      const input = { owned: map({ a: ours('1'), b: ours('2') }), mayRemove: (key: string) => key === 'b' }
+      const { changes, settled } = plan({ ...input, observed: map({ a: '1', b: '2' }) })
+
+      expect([...changes.remove.keys()]).to.deep.equal(['b'])
+      expect([...settled]).to.deep.equal([['a', { value: '1', before: false }]])
+    })
+
+    it('gives up a tag that somebody changed all the same', () => {
+      const { settled } = plan({ owned: map({ a: ours('1') }), observed: map({ a: 'x' }), mayRemove: () => false })
+
+      expect(settled.size).to.equal(0)
+    })
+
+    it('leaves it on the record alone too', () => {
+      const { changes, settled } = plan({ owned: map({ a: ours('1') }), mayRemove: () => false })
+
+      expect(changes.remove.size).to.equal(0)
+      expect(settled.get('a')).to.deep.equal({ value: '1', before: false })
+    })
+  })
+
+  describe('where the tags of an earlier tool are adopted', () => {
+    it('takes what stands there as wished for its own, and nothing else', () => {
+      const { changes, settled } = plan({
+        wish: map({ a: '1', b: '2' }),
+        observed: map({ a: '1', b: 'by hand', foreign: 'x' }),
+        adopt: true,
+      })
+
+      expect([...changes.set]).to.deep.equal([['b', '2']])
+      expect([...settled]).to.deep.equal([
+        ['a', { value: '1', before: false }],
+        ['b', { value: '2', before: true }],
+      ])
+    })
+  })
+
   describe('on the record alone', () => {
     it('sets only what differs from the record, and removes under the recorded value', () => {
       const { changes } = plan({
@@ -147,7 +186,13 @@ describe('planChanges', () => {
     const touched = fc.record({ values: fc.array(values, { minLength: 1, maxLength: 2 }), before: fc.boolean() })
     const owned = fc.array(fc.tuple(keys, touched)).map((entries) => new Map(entries))
     const policy = fc.constantFrom('overwrite' as const, 'preserve' as const)
-    const inputs = fc.record({ wish: tags, owned, observed: tags, policy, limit: fc.integer({ min: 0, max: 8 }) })
+    const mayRemove = fc.constantFrom(
+      () => true,
+      () => false,
+      (key: string) => key < 'c',
+    )
+    const limit = fc.integer({ min: 0, max: 8 })
+    const inputs = fc.record({ wish: tags, owned, observed: tags, policy, limit, mayRemove, adopt: fc.boolean() })
 
     it('holds the wish afterwards, but for what it names as left out', () => {
       fc.assert(

@@ -60,18 +60,22 @@ export function planChanges(input: PlanInput): Plan {
   for (const [key, value] of wish) {
     const present = observed?.get(key)
     const ours = owned.get(key)
+    const isNew = observed !== undefined && present === undefined
     if (keptForOthers(input, key)) {
       left.set(key, { value, reason: 'kept' })
-    } else if (observed !== undefined && present === undefined && added >= room) {
+    } else if (isNew && added >= room) {
       left.set(key, { value, reason: 'over-limit' })
     } else {
-      if (observed !== undefined && present === undefined) added++
-      const before = present !== undefined && !(adopt && present === value)
-      settled.set(key, { value, before: ours?.before ?? before })
+      if (isNew) added++
+      settled.set(key, { value, before: ours?.before ?? wasThereBefore(value, present, adopt) })
       if (!isInForce(value, present, ours, observed)) set.set(key, value)
     }
   }
   return { changes: { set, remove }, settled, left, touched: touchedBy({ set, remove }, settled, owned) }
+}
+
+function wasThereBefore(value: string, present: string | undefined, adopt: boolean): boolean {
+  return present !== undefined && !(adopt && present === value)
 }
 
 function isInForce(

@@ -56,18 +56,25 @@ function unreadable(problem: string): ParsedRecord {
 type JsonObject = Readonly<Record<string, unknown>>
 
 function recordFromJson(json: JsonObject): AppliedRecord | undefined {
-  const { volume, claim, cloud, disk } = json
-  if (typeof volume !== 'string' || typeof claim !== 'string' || typeof disk !== 'string') return undefined
-  if (!isCloud(cloud)) return undefined
+  const subject = subjectFromJson(json)
   const settledAtMs = timeMs(json['settledAt'])
   const settled = mapOf(json['settled'], ownedTag)
   const left = mapOf(json['left'] ?? {}, leftTag)
   const intent = json['intent'] === undefined ? undefined : intentFromJson(json['intent'])
-  if (settledAtMs === undefined || settled === undefined || left === undefined) return undefined
+  if (subject === undefined || settledAtMs === undefined || settled === undefined || left === undefined)
+    return undefined
   // An intent that cannot be read is an error, never "no intent": a write may be under way.
   if (json['intent'] !== undefined && intent === undefined) return undefined
-  const record = { volumeUid: volume, claimUid: claim, cloud, diskId: disk, settledAtMs, settled, left, intent }
+  const record = { ...subject, settledAtMs, settled, left, intent }
   return typeof json['yieldsTo'] === 'string' ? { ...record, yieldsTo: json['yieldsTo'] } : record
+}
+
+function subjectFromJson(
+  json: JsonObject,
+): Pick<AppliedRecord, 'volumeUid' | 'claimUid' | 'cloud' | 'diskId'> | undefined {
+  const { volume, claim, cloud, disk } = json
+  if (typeof volume !== 'string' || typeof claim !== 'string' || typeof disk !== 'string') return undefined
+  return isCloud(cloud) ? { volumeUid: volume, claimUid: claim, cloud, diskId: disk } : undefined
 }
 
 function intentFromJson(json: unknown): Intent | undefined {

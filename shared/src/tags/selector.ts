@@ -43,11 +43,11 @@ function parseRequirement(text: string): LabelSelector | undefined {
   }
   const groups = equals.exec(text)?.groups ?? isOneOf.exec(text)?.groups
   if (groups === undefined) return undefined
-  const values = (groups['values'] ?? groups['value'] ?? '').split(',').map((each) => each.trim())
+  const values = new Set((groups['values'] ?? groups['value'] ?? '').split(',').map((each) => each.trim()))
   const negated = groups['operator'] === '!=' || groups['operator'] === 'notin'
   const label = groups['key'] ?? ''
   return (labels) => {
     const found = Object.hasOwn(labels, label) ? labels[label] : undefined
-    return (found !== undefined && values.includes(found)) !== negated
+    return (found !== undefined && values.has(found)) !== negated
   }
 }

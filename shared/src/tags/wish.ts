@@ -21,9 +21,11 @@ export interface Wish {
 export function wishFor(sources: TagSources, rules: TagRules, normalize: Normalize): Wish {
   const desired = desiredTags(sources, rules)
   const { tags, problems } = normalize(desired.tags, desired.enforced)
-  const named = problems.map((problem) => {
-    const label = desired.sources.get(problem.label)
-    return label === undefined ? problem : { ...problem, label }
-  })
+  const named = problems.map((problem) => withSource(problem, desired.sources.get(problem.label)))
   return { tags, problems: [...desired.problems, ...named], complete: desired.complete }
+}
+
+/** A problem of a renamed tag is told under the label that people know. */
+function withSource(problem: TagProblem, label: string | undefined): TagProblem {
+  return label === undefined ? problem : { ...problem, label }
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { claim, volume } from '@k8s-cloud-tagger/shared/testing/builders.ts'
-import { ClusterInHand } from '@k8s-cloud-tagger/shared/testing/cluster-in-hand.ts'
+import { claim, volume } from '../../testing/builders.ts'
+import { ClusterInHand } from '../../testing/cluster-in-hand.ts'
 import { CachedRecordWriter, claimKeyOf, ClusterCache } from './cluster-cache.ts'
 
 const options = { signal: new AbortController().signal, priority: 'bulk' } as const

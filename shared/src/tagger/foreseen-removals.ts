@@ -1,8 +1,8 @@
-import type { Claim } from '@k8s-cloud-tagger/shared/claims/claim.ts'
-import { resolveDisk } from '@k8s-cloud-tagger/shared/claims/resolve.ts'
-import { ownRecord, recordBasis } from '@k8s-cloud-tagger/shared/tagger/record-basis.ts'
-import { isManaged, wishOf } from '@k8s-cloud-tagger/shared/tagger/tagging-rules.ts'
-import type { TaggingRules } from '@k8s-cloud-tagger/shared/tagger/tagging-rules.ts'
+import type { Claim } from '../claims/claim.ts'
+import { resolveDisk } from '../claims/resolve.ts'
+import { ownRecord, recordBasis } from './record-basis.ts'
+import { isManaged, wishOf } from './tagging-rules.ts'
+import type { TaggingRules } from './tagging-rules.ts'
 import type { ClusterCache } from './cluster-cache.ts'
 
 /**
