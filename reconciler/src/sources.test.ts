@@ -31,6 +31,14 @@ function start(options: { headStartMs?: number } = {}) {
 const expected: Added = { key: 'db/data-0', hints: { lane: 'fresh', expectWebhook: true }, delayMs: headStartMs }
 const looked: Added = { key: 'db/data-0', hints: { lane: 'bulk' }, delayMs: headStartMs }
 
+const namespace = (labels: Record<string, string>) => ({
+  name: 'db',
+  uid: 'n',
+  resourceVersion: '1',
+  labels,
+  deleting: false,
+})
+
 describe('Sources', () => {
   it('are synced when both watches have shown everything', () => {
     const { sources } = start()
@@ -39,6 +47,48 @@ describe('Sources', () => {
     expect(sources.synced).to.equal(false)
     sources.volumes.onSynced()
     expect(sources.synced).to.equal(true)
+  })
+
+  it('wait for the namespaces too where a rule reads their labels', () => {
+    const sources = new Sources(new ClusterCache('aws'), { needsNamespaces: true })
+    sources.claims.onSynced()
+    sources.volumes.onSynced()
+
+    expect(sources.synced).to.equal(false)
+    sources.namespaces.onSynced()
+    expect(sources.synced).to.equal(true)
+  })
+
+  it('I1: send every claim of a relabelled namespace through, at once and as bulk work', () => {
+    const { cache, sources, door, added } = start()
+    for (const name of ['data-0', 'data-1']) sources.claims.onAdd(claim({ name, uid: name }))
+    sources.claims.onAdd(claim({ namespace: 'other' }))
+    sources.namespaces.onAdd(namespace({ team: 'a' }))
+    sources.open(door)
+    added.length = 0
+
+    sources.namespaces.onUpdate(namespace({ team: 'b' }), namespace({ team: 'a' }))
+    sources.namespaces.onUpdate(namespace({ team: 'b' }), namespace({ team: 'b' }))
+
+    expect(added).to.deep.equal(['db/data-0', 'db/data-1'].map((key) => ({ key, hints: { lane: 'bulk' }, delayMs: 0 })))
+    expect(cache.namespaceNow('db')?.labels).to.deep.equal({ team: 'b' })
+    sources.namespaces.onDelete(namespace({}))
+    expect(cache.namespaceNow('db')).to.equal(undefined)
+  })
+
+  it('look again at the claim of another volume of the same disk when one goes', () => {
+    const { sources, door, added } = start()
+    const second = { name: 'pv-2', uid: 'v2', claimRef: { namespace: 'db', name: 'data-1', uid: 'c2' } }
+    sources.claims.onAdd(claim())
+    sources.claims.onAdd(claim({ name: 'data-1', uid: 'c2', volumeName: 'pv-2' }))
+    sources.volumes.onAdd(volume())
+    sources.volumes.onAdd(volume(second))
+    sources.open(door)
+    added.length = 0
+
+    sources.volumes.onDelete(volume())
+
+    expect(added).to.deep.include({ key: 'db/data-1', hints: { lane: 'bulk' }, delayMs: 0 })
   })
 
   it('fill the cache while no door is open', async () => {

@@ -63,6 +63,47 @@ describe('ClusterCache', () => {
     expect(cache.putVolume(stored)).to.equal(false)
   })
 
+  describe('of volumes that name one disk', () => {
+    const second = { name: 'pv-2', uid: 'v2', claimRef: { namespace: 'db', name: 'data-1', uid: 'c2' } }
+    const disk = { id: 'vol-0123456789abcdef0' }
+    const namesOf = (cache: ClusterCache) => cache.volumesOf(disk).map(({ name }) => name)
+
+    function start(): ClusterCache {
+      const cache = new ClusterCache('aws')
+      cache.putClaim(claim())
+      cache.putClaim(claim({ name: 'data-1', uid: 'c2', volumeName: 'pv-2' }))
+      cache.putVolume(volume({ ...second, createdAtMs: volume().createdAtMs - 1 }))
+      cache.putVolume(volume())
+      return cache
+    }
+
+    it('knows the oldest first, then by name', () => {
+      const cache = start()
+      expect(namesOf(cache)).to.deep.equal(['pv-2', 'pv-1'])
+
+      cache.putVolume(volume({ ...second, resourceVersion: '200' }))
+      expect(namesOf(cache)).to.deep.equal(['pv-1', 'pv-2'])
+    })
+
+    it('leaves out one whose claim is gone, however old it is', () => {
+      const cache = start()
+
+      cache.dropClaim(claim({ name: 'data-1', uid: 'c2', volumeName: 'pv-2' }))
+
+      expect(namesOf(cache)).to.deep.equal(['pv-1'])
+    })
+
+    it('says nothing where there is only one, and forgets one that went', () => {
+      const cache = start()
+      expect(cache.sharersOf(volume()).map(({ name }) => name)).to.deep.equal(['pv-2'])
+
+      cache.dropVolume(volume(second))
+
+      expect(namesOf(cache)).to.deep.equal([])
+      expect(cache.sharersOf(volume())).to.deep.equal([])
+    })
+  })
+
   it('knows which claim a volume says it belongs to', () => {
     expect(claimKeyOf(volume())).to.equal('db/data-0')
     expect(claimKeyOf(volume({ claimRef: undefined }))).to.equal(undefined)

@@ -23,7 +23,7 @@ import type { IntentTiming } from './intent-timing.ts'
 import { isFreshVolume, needsObservation } from './needs-observation.ts'
 import type { Outcome } from './outcome.ts'
 import type { ClusterCallOptions, EventSink, RecordWriter } from './ports.ts'
-import { emptyRecord, ownRecord, recordBasis, removable } from './record-basis.ts'
+import { emptyRecord, ownedOnDisk, ownRecord, recordBasis } from './record-basis.ts'
 import type { RecordBasis } from './record-basis.ts'
 import type { Settler } from './settler.ts'
 import { mayRemoveFrom, wishOf } from './tagging-rules.ts'
@@ -131,14 +131,7 @@ export class DiskPass {
   #owned(): Ownership {
     const { provider, cloud } = this.#deps
     const { disk, juniors } = this.#input
-    const owned = new Map(removable(this.#record, (key) => provider.isProtectedKey(key)))
-    for (const junior of juniors) {
-      const record = ownRecord(recordBasis(junior, disk, cloud))
-      for (const [key, tag] of removable(record, (each) => provider.isProtectedKey(each))) {
-        owned.set(key, unite(owned.get(key), tag))
-      }
-    }
-    return owned
+    return ownedOnDisk(this.#record, juniors, { disk, cloud, isProtectedKey: (key) => provider.isProtectedKey(key) })
   }
 
   /** Tags that we wrote as they are wished and that somebody changed. */

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { claim as aClaim } from '../../testing/builders.ts'
+import { taggingRules } from '../../testing/tagging-rules.ts'
 import { FakeClock } from '../../testing/fake-clock.ts'
 import { mergeHints } from '../queue/hints.ts'
 import { WorkQueue } from '../queue/work-queue.ts'
@@ -32,7 +33,8 @@ function start(work: (clock: FakeClock) => Promise<void>) {
     ],
     stop: () => Promise.resolve(),
   })
-  const line: Pick<TaggingLine, 'queue' | 'workers' | 'provider'> = { queue, workers, provider }
+  const tagging = taggingRules({ provider, clock })
+  const line: Pick<TaggingLine, 'queue' | 'workers' | 'provider' | 'tagging'> = { queue, workers, provider, tagging }
   workers.start()
   const add = (count: number) => {
     for (let i = 0; i < count; i++) queue.add(aClaim({ name: `data-${i}` }).key, { lane: 'fresh' })
@@ -94,6 +96,10 @@ describe('showLine', () => {
     add(5)
     line.queue.addAfter(aClaim({ name: 'later' }).key, { lane: 'bulk' }, 60_000)
     await clock.step(7000)
+    line.tagging.brake.foresee(
+      'team',
+      Array.from({ length: 21 }, (_, i) => `vol-${i}`),
+    )
 
     showLine(metrics, line)
 
@@ -103,6 +109,8 @@ describe('showLine', () => {
       'queue_depth{state="waiting"} 1',
       'queue_depth{state="processing"} 2',
       'queue_oldest_seconds 7',
+      'removal_brake 1',
+      'removals_held{key="team"} 21',
       'reconcile_active{resource="persistentvolumeclaim"} 2',
       'cloud_scope_slow{scope="aws/eu-west-1"} 1',
       'cloud_rate_per_second{scope="aws/eu-west-1",operation="CreateTags"} 2',

@@ -3,7 +3,7 @@ import type { Cloud } from '../claims/disk-sources.ts'
 import type { DiskRef } from '../claims/disk.ts'
 import type { Volume } from '../claims/volume.ts'
 import type { AppliedRecord } from '../plan/applied-record.ts'
-import { ownershipOf, ownsNothing } from '../plan/ownership.ts'
+import { ownershipOf, ownsNothing, unite } from '../plan/ownership.ts'
 import type { Ownership } from '../plan/ownership.ts'
 import { parseRecord } from '../plan/record-codec.ts'
 
@@ -37,6 +37,25 @@ export function ownRecord(basis: RecordBasis): AppliedRecord | undefined {
 export function removable(record: AppliedRecord | undefined, isProtectedKey: (key: string) => boolean): Ownership {
   if (record === undefined) return ownsNothing
   return new Map([...ownershipOf(record)].filter(([key]) => !isProtectedKey(key)))
+}
+
+/** What is ours on a disk: by its volume's record, and by those of younger volumes that name the same disk. */
+export function ownedOnDisk(
+  record: AppliedRecord | undefined,
+  juniors: readonly Volume[],
+  {
+    disk,
+    cloud,
+    isProtectedKey,
+  }: { readonly disk: DiskRef; readonly cloud: Cloud; readonly isProtectedKey: (key: string) => boolean },
+): Ownership {
+  const owned = new Map(removable(record, isProtectedKey))
+  for (const junior of juniors) {
+    for (const [key, tag] of removable(ownRecord(recordBasis(junior, disk, cloud)), isProtectedKey)) {
+      owned.set(key, unite(owned.get(key), tag))
+    }
+  }
+  return owned
 }
 
 /** A record as it is before anything was written: the start of a volume's first intent. */

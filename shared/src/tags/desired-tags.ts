@@ -42,21 +42,11 @@ export function desiredTags(sources: TagSources, rules: TagRules): DesiredTags {
   const own = ownTags(sources, rules, problems)
   layers.add(own ?? [], true)
 
-  const { tags, labels } = renamed(layers.wished, rules, problems)
-  const enforced = new Set<string>()
-  for (const [key, value] of rendered(rules.enforced, fields, problems)) {
-    const asked = tags.get(key)
-    if (asked?.byClaim === true && asked.value !== value) {
-      const message = `the tag ${key} is enforced; it stays ${value}`
-      problems.push({ kind: 'enforced', label: labels.get(key) ?? key, tag: key, message })
-    }
-    enforced.add(key)
-    tags.set(key, { value, layer: Number.POSITIVE_INFINITY, byClaim: false })
-    labels.delete(key)
-  }
+  const enforced = new Map(rendered(rules.enforced, fields, problems))
+  const { tags, labels } = named(layers.wished, { rules, enforced, problems })
   return {
-    tags: new Map([...tags].map(([key, { value }]) => [key, value])),
-    enforced,
+    tags: new Map([...tags, ...enforced]),
+    enforced: new Set(enforced.keys()),
     sources: labels,
     problems,
     complete: own !== undefined,
@@ -149,12 +139,18 @@ function ownTags(
   return read.tags
 }
 
-function renamed(
+interface Naming {
+  readonly rules: TagRules
+  readonly enforced: TagSet
+  readonly problems: TagProblem[]
+}
+
+/** Each wish under the name that it is written by, where no enforced tag has that name. */
+function named(
   wished: ReadonlyMap<string, Wished>,
-  { rename, prefix }: TagRules,
-  problems: TagProblem[],
-): { readonly tags: Map<string, Wished>; readonly labels: Map<string, string> } {
-  const tags = new Map<string, Wished>()
+  { rules: { rename, prefix }, enforced, problems }: Naming,
+): { readonly tags: Map<string, string>; readonly labels: Map<string, string> } {
+  const tags = new Map<string, string>()
   const labels = new Map<string, string>()
   const nameOf = (key: string) => rename.get(key) ?? key
   const changed = (key: string) => Number(nameOf(key) !== key)
@@ -162,15 +158,19 @@ function renamed(
   const inOrder = [...wished].toSorted(
     ([a, { layer: aLayer }], [b, { layer: bLayer }]) => bLayer - aLayer || changed(a) - changed(b) || (a < b ? -1 : 1),
   )
-  for (const [key, wish] of inOrder) {
+  for (const [key, { value, byClaim }] of inOrder) {
     const tag = prefix + nameOf(key)
-    const winner = tags.get(tag)
-    if (winner === undefined) {
-      tags.set(tag, wish)
+    const stands = enforced.get(tag) ?? tags.get(tag)
+    if (stands === undefined) {
+      tags.set(tag, value)
       if (tag !== key) labels.set(tag, key)
-    } else if (winner.value !== wish.value) {
+    } else if (stands === value) {
+      continue
+    } else if (!enforced.has(tag)) {
       const message = `it would become the tag ${tag}, as ${labels.get(tag) ?? tag} does; it was left out`
       problems.push({ kind: 'collision', label: key, tag: undefined, message })
+    } else if (byClaim) {
+      problems.push({ kind: 'enforced', label: key, tag, message: `the tag ${tag} is enforced; it stays ${stands}` })
     }
   }
   return { tags, labels }
