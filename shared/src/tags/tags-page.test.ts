@@ -17,19 +17,22 @@ interface Example {
 }
 
 const page = readFileSync(new URL('../../../docs/tags.md', import.meta.url), 'utf8')
-const examples = [...page.matchAll(/^#+ (.+)$|^```yaml\n([\s\S]*?)^```$/gm)].reduce<{ title: string; text: string }[]>(
-  (found, [, heading, text]) => {
-    if (text === undefined) return [...found, { title: heading ?? '', text: '' }]
-    const title = found.at(-1)?.title ?? ''
-    return [...found, { title, text }]
-  },
-  [],
-)
+
+/** The YAML blocks, each under the heading before it. */
+function* examplesOf(text: string): Iterable<{ readonly title: string; readonly yaml: string }> {
+  let title = ''
+  for (const [, heading, yaml] of text.matchAll(/^#+ (.+)$|^```yaml\n([\s\S]*?)^```$/gm)) {
+    if (yaml === undefined) title = heading ?? ''
+    else yield { title, yaml }
+  }
+}
+
+const examples = [...examplesOf(page)]
 
 describe('the examples of docs/tags.md', () => {
-  for (const { title, text } of examples.filter(({ text }) => text !== '')) {
+  for (const { title, yaml } of examples) {
     it(`hold: ${title}`, () => {
-      const { config, claim, namespace = {}, tags, problems = [], ...rest } = parse(text) as Example
+      const { config, claim, namespace = {}, tags, problems = [], ...rest } = parse(yaml) as Example
       const rules = rulesOf(config)
       const allowedKeys = new Set(parseConfig(JSON.stringify(config)).tags.allowedKeys)
       const sources = {
@@ -46,6 +49,6 @@ describe('the examples of docs/tags.md', () => {
   }
 
   it('are as many as the rules', () => {
-    expect(examples.filter(({ text }) => text !== '').length).to.be.at.least(14)
+    expect(examples.length).to.be.at.least(14)
   })
 })
