@@ -66,7 +66,7 @@ describe('AccountBudget', () => {
     })
   }
 
-  it('pauses every operation for as long as the cloud asked', async () => {
+  it('G1: pauses every operation for as long as the cloud asked', async () => {
     const { budget, clock } = startWith()
 
     budget.throttled('Write', { sentAtMs: 0, retryAfterMs: 7000 })

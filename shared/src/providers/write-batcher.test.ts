@@ -286,7 +286,7 @@ describe('WriteBatcher', () => {
   })
 
   describe('and its budget', () => {
-    it('makes large calls when tokens are few', async () => {
+    it('G4: makes large calls when tokens are few', async () => {
       const { clock, sent, write } = startWith({ burst: 1, perSecond: 0.5 })
       write('disk-0', set({ team: 'core' }))
       await clock.step(200)

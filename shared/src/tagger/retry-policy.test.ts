@@ -168,11 +168,11 @@ describe('RetryPolicy', () => {
     })
   }
 
-  it('has a row for every outcome', () => {
+  it('G5: has a row for every outcome', () => {
     expect(new Set(table.map(({ outcome }) => outcome.kind))).to.deep.equal(new Set(outcomeKinds))
   })
 
-  it('doubles its delays up to requeue.error', () => {
+  it('G2: doubles its delays up to requeue.error', () => {
     expect(start().delays(cloud('unavailable'), 8)).to.deep.equal([
       1000,
       2000,
@@ -190,7 +190,7 @@ describe('RetryPolicy', () => {
     expect(start({ chance: 0.8 }).delays(cloud('unavailable'), 2)).to.deep.equal([800, 1600])
   })
 
-  it('waits longer for whoever has to do something about a denial', () => {
+  it('F1: waits longer for whoever has to do something about a denial', () => {
     const delays = start().delays(cloud('denied'), 6)
 
     expect(delays).to.deep.equal([5, 10, 20, 40, 60, 60].map((minutes) => minutes * minuteMs))

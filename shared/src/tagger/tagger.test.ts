@@ -64,7 +64,7 @@ describe('the path', () => {
     expect(record()?.intent).to.equal(undefined)
   })
 
-  it('writes a changed value of its own without a read, and tells the owner', async () => {
+  it('D3: writes a changed value of its own without a read, and tells the owner', async () => {
     const { cluster, cloud, claim, app, tags } = start()
     await app.pass(claim.key)
     cluster.label(claim, { team: 'infra' })
@@ -85,7 +85,7 @@ describe('the path', () => {
     expect(cluster.calls).to.deep.equal(['get claim', 'get volume'])
   })
 
-  it('costs no call to the cloud after a restart when nothing changed', async () => {
+  it('G8, G9: costs no call to the cloud after a restart when nothing changed', async () => {
     const { cloud, claim, app, process } = start()
     await app.pass(claim.key)
     const before = cloud.calls
@@ -95,7 +95,7 @@ describe('the path', () => {
     expect(cloud.calls).to.deep.equal(before)
   })
 
-  it('D2: settles without a write where the disk is right already', async () => {
+  it('D2, G6: settles without a write where the disk is right already', async () => {
     const { cluster, cloud, claim, app, record } = start({ tags: { team: 'core' } })
 
     expect(await app.pass(claim.key)).to.deep.equal({ kind: 'in-sync' })
@@ -139,7 +139,7 @@ describe('the path', () => {
     })
   })
 
-  it('repairs a tag that was changed by hand when drift is suspected', async () => {
+  it('D11: repairs a tag that was changed by hand when drift is suspected', async () => {
     const { cloud, claim, app, tags } = start()
     await app.pass(claim.key)
     cloud.setByHand(disk, 'team', 'by hand')
