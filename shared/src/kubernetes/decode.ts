@@ -1,5 +1,5 @@
 import { zonesNamed, type NodeRequirement } from '../claims/gcp-disk.ts'
-import { appliedAnnotation } from '../claims/annotations.ts'
+import { appliedAnnotation, lastAppliedAnnotation } from '../claims/annotations.ts'
 import { claimKey } from '../claims/claim-key.ts'
 import type { Claim } from '../claims/claim.ts'
 import type { NamespaceInfo } from '../claims/namespace.ts'
@@ -20,7 +20,6 @@ export interface ClaimDecodeOptions {
   readonly keepAnnotation?: (key: string) => boolean
 }
 
-const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration'
 const provisionedByAnnotation = 'pv.kubernetes.io/provisioned-by'
 const storageClassAnnotation = 'volume.beta.kubernetes.io/storage-class'
 

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { claim as aClaim } from '../../testing/builders.ts'
 import { rulesOf } from '../../testing/tagging-rules.ts'
+import { lastAppliedAnnotation } from '../claims/annotations.ts'
 import type { Claim } from '../claims/claim.ts'
 import { desiredTags } from './desired-tags.ts'
 
@@ -57,7 +58,12 @@ const cases: readonly Case[] = [
   {
     title: 'I2: annotations that are listed, and never our own',
     tags: { annotations: { include: ['*'] } },
-    annotations: { note: 'x', 'k8s-cloud-tagger/tags': 'a=b', 'k8s-cloud-tagger/ignore': 'false' },
+    annotations: {
+      [lastAppliedAnnotation]: '{}',
+      note: 'x',
+      'k8s-cloud-tagger/tags': 'a=b',
+      'k8s-cloud-tagger/ignore': 'false',
+    },
     want: { note: 'x' },
   },
   {
@@ -180,6 +186,14 @@ const cases: readonly Case[] = [
     tags: { claimTags: true },
     annotations: { 'k8s-cloud-tagger/tags': '{"Owner":"First Name","list":"a,b=c"}' },
     want: { Owner: 'First Name', list: 'a,b=c' },
+  },
+  {
+    title: "what templates make of a claim's own tags",
+    tags: { claimTags: true },
+    labels: { team: 'core' },
+    annotations: { 'k8s-cloud-tagger/tags': '{"Owner":"{{ .Labels.team }}-{{ .Namespace }}","bad":"{{ printf }}"}' },
+    want: { team: 'core', Owner: 'core-shop' },
+    problems: ['invalid-template bad'],
   },
   {
     title: 'own tags under the prefix that users of k8s-pvc-tagger have',

@@ -1,7 +1,7 @@
 import type { TagProblem, TagSet } from './tag-set.ts'
 import { readOwnTags } from './own-tags.ts'
 import type { TagRules, TagSources } from './tag-rules.ts'
-import { namesVolume, renderTemplate, renderedLengthMax } from './template.ts'
+import { namesVolume, parseTemplate, renderTemplate, renderedLengthMax } from './template.ts'
 import type { Template, TemplateFields } from './template.ts'
 
 /** What the owner wishes, before any cloud has bent it. */
@@ -39,7 +39,7 @@ export function desiredTags(sources: TagSources, rules: TagRules): DesiredTags {
   layers.add(selected(namespace?.labels, rules.takesNamespaceLabel), false)
   layers.add(selected(claim.labels, rules.takesLabel), true)
   layers.add(selected(claim.annotations, rules.takesAnnotation), true)
-  const own = ownTags(sources, rules, problems)
+  const own = ownTags(sources, rules, { fields, problems })
   layers.add(own ?? [], true)
 
   const enforced = new Map(rendered(rules.enforced, fields, problems))
@@ -101,24 +101,35 @@ function* rendered(
   problems: TagProblem[],
 ): Iterable<readonly [string, string]> {
   for (const [key, template] of templates) {
-    const result = renderTemplate(template, fields)
-    if (result.ok) yield [key, result.value]
-    // A claim that is being created has no volume yet; nobody has to hear of it.
-    else if (fields.VolumeName !== undefined || !namesVolume(template)) {
-      const message =
-        result.missing === undefined
-          ? `the template gives more than ${renderedLengthMax} characters; the tag was left out`
-          : `the template needs ${result.missing}, which is not there; the tag was left out`
-      problems.push({ kind: 'invalid-template', label: key, tag: undefined, message })
-    }
+    const value = valueOf(key, template, { fields, problems })
+    if (value !== undefined) yield [key, value]
   }
+}
+
+interface Rendering {
+  readonly fields: TemplateFields
+  readonly problems: TagProblem[]
+}
+
+function valueOf(key: string, template: Template, { fields, problems }: Rendering): string | undefined {
+  const result = renderTemplate(template, fields)
+  if (result.ok) return result.value
+  // A claim that is being created has no volume yet; nobody has to hear of it.
+  if (fields.VolumeName !== undefined || !namesVolume(template)) {
+    const message =
+      result.missing === undefined
+        ? `the template gives more than ${renderedLengthMax} characters; the tag was left out`
+        : `the template needs ${result.missing}, which is not there; the tag was left out`
+    problems.push({ kind: 'invalid-template', label: key, tag: undefined, message })
+  }
+  return undefined
 }
 
 /** Undefined where the annotation cannot be read. */
 function ownTags(
   { claim }: TagSources,
   rules: TagRules,
-  problems: TagProblem[],
+  { fields, problems }: Rendering,
 ): ReadonlyMap<string, string> | undefined {
   const annotation = rules.ownTagsAnnotations.find((name) => Object.hasOwn(claim.annotations, name))
   if (annotation === undefined) return new Map()
@@ -136,7 +147,18 @@ function ownTags(
       message: 'the value is no text; the tag was left out',
     })
   }
-  return read.tags
+  const tags = new Map<string, string>()
+  for (const [key, text] of read.tags) {
+    const parsed = parseTemplate(text)
+    if (!parsed.ok) {
+      const message = 'the value holds a template that is not known; the tag was left out'
+      problems.push({ kind: 'invalid-template', label: key, tag: undefined, message })
+      continue
+    }
+    const value = valueOf(key, parsed.template, { fields, problems })
+    if (value !== undefined) tags.set(key, value)
+  }
+  return tags
 }
 
 interface Naming {

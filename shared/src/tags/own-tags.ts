@@ -30,7 +30,8 @@ function fromJson(text: string): OwnTags {
 
 function fromPairs(text: string): OwnTags {
   const tags = new Map<string, string>()
-  for (const pair of text === '' ? [] : text.split(',')) {
+  for (const pair of text.split(',')) {
+    if (pair.trim() === '') continue
     const at = pair.indexOf('=')
     if (at < 1) return { ok: false, problem: 'it is neither a JSON map nor key=value,key=value' }
     tags.set(pair.slice(0, at).trim(), pair.slice(at + 1).trim())

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { claim as aClaim } from '../../testing/builders.ts'
 import { rulesOf } from '../../testing/tagging-rules.ts'
 import { ConfigError } from '../config/load-config.ts'
+import { lastAppliedAnnotation } from '../claims/annotations.ts'
 import type { Claim } from '../claims/claim.ts'
 
 function outOfScope(config: object, claim: Partial<Omit<Claim, 'key'>>, namespaceLabels: Record<string, string> = {}) {
@@ -98,15 +99,17 @@ describe('the rules know', () => {
 
   it('which annotations have to be kept', () => {
     const { readsAnnotation } = rulesOf({
-      tags: {
-        annotations: { include: ['cost/*'] },
-        claimTags: true,
-        defaults: { x: '{{ index .Annotations "a/b" }}' },
-      },
+      tags: { annotations: { include: ['cost/*'] }, optOut: true, defaults: { x: '{{ index .Annotations "a/b" }}' } },
     })
-    const all = ['cost/center', 'a/b', 'k8s-cloud-tagger/tags', 'k8s-cloud-tagger/ignore', 'kubectl.kubernetes.io/x']
+    const all = ['cost/center', 'a/b', 'k8s-cloud-tagger/tags', 'k8s-cloud-tagger/ignore', lastAppliedAnnotation]
 
-    expect(all.filter(readsAnnotation)).to.deep.equal(['cost/center', 'a/b', 'k8s-cloud-tagger/tags'])
+    expect(all.filter(readsAnnotation)).to.deep.equal(['cost/center', 'a/b', 'k8s-cloud-tagger/ignore'])
+  })
+
+  it("that a template among a claim's own tags may name any annotation but kubectl's copy of the claim", () => {
+    const { readsAnnotation } = rulesOf({ tags: { claimTags: true } })
+
+    expect(['anything', lastAppliedAnnotation].filter(readsAnnotation)).to.deep.equal(['anything'])
   })
 })
 

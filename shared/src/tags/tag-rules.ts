@@ -1,4 +1,4 @@
-import { ignoreAnnotation, ownTagsAnnotation } from '../claims/annotations.ts'
+import { ignoreAnnotation, lastAppliedAnnotation, ownTagsAnnotation } from '../claims/annotations.ts'
 import type { Claim } from '../claims/claim.ts'
 import type { NamespaceInfo } from '../claims/namespace.ts'
 import { matchesAny, selects } from './glob.ts'
@@ -89,11 +89,12 @@ export function compileRules({ clusterName, tags, scope }: RuleTexts): CompiledR
   if (problems.length > 0) return { ok: false, problems }
 
   const ownTagsAnnotations = tags.claimTags ? tags.annotationPrefixes.map(ownTagsAnnotation) : []
-  const ours = new Set(
-    tags.annotationPrefixes.flatMap((prefix) => [ownTagsAnnotation(prefix), ignoreAnnotation(prefix)]),
-  )
+  const never = new Set([
+    lastAppliedAnnotation,
+    ...tags.annotationPrefixes.flatMap((prefix) => [ownTagsAnnotation(prefix), ignoreAnnotation(prefix)]),
+  ])
   const annotationGlobs = selects(tags.annotations)
-  const takesAnnotation = (key: string) => annotationGlobs(key) && !ours.has(key)
+  const takesAnnotation = (key: string) => annotationGlobs(key) && !never.has(key)
   const all = [...defaults.values(), ...enforced.values()]
   return {
     ok: true,
@@ -114,7 +115,8 @@ export function compileRules({ clusterName, tags, scope }: RuleTexts): CompiledR
         all.some((template) => reads(template, 'NamespaceLabels')),
       readsAnnotation: (key) =>
         takesAnnotation(key) ||
-        ownTagsAnnotations.includes(key) ||
+        // A template among a claim's own tags may name any of them.
+        (tags.claimTags && key !== lastAppliedAnnotation) ||
         scopeRules.ignoreAnnotations.includes(key) ||
         all.some((template) => reads(template, 'Annotations', key)),
       outOfScope: (sources) => outOfScope(sources, scopeRules),
