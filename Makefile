@@ -13,7 +13,7 @@ help: ## Print this help
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # EBADENGINE and the like are about the Node that runs npm, not about the one that runs the project.
-$(INSTALLED): package-lock.json package.json shared/package.json webhook/package.json reconciler/package.json e2e/package.json
+$(INSTALLED): package-lock.json package.json shared/package.json webhook/package.json reconciler/package.json report/package.json e2e/package.json
 	@command -v npm >/dev/null 2>&1 || { echo "npm is missing: install Node >= 20 with npm first." >&2; exit 1; }
 	@echo "Installing what package-lock.json names ..."
 	@npm ci --no-audit --no-fund --loglevel=error
@@ -35,6 +35,7 @@ lint: $(INSTALLED) ## Formatter, linter and type-checker, each as errors
 	@$(BIN)/oxfmt --check .
 	@$(BIN)/oxlint
 	@$(BIN)/tsc -p .
+	@$(BIN)/tsc -p report/page
 	@$(NODE) tools/generate-docs.ts --check
 
 .PHONY: generate
@@ -56,6 +57,14 @@ demo: bundle ## Watch the product work, without a cluster and without a cloud (M
 .PHONY: e2e
 e2e: bundle ## Test on a real Kubernetes API (Linux, Go, Python 3; or E2E_KUBECONFIG)
 	@exec $(NODE) e2e/src/run.ts
+
+.PHONY: image
+image: bundle ## Build the image for amd64 and arm64 without a registry, into dist/ (Debian's apt and dpkg)
+	@$(NODE) tools/image.ts
+
+.PHONY: release
+release: $(INSTALLED) ## Prepare VERSION=x.y.z: changelog, versions. DRY_RUN=1 also builds what the workflow would push
+	@$(NODE) tools/release.ts "$(VERSION)"
 
 .PHONY: clean
 clean: ## Remove what was built and installed

@@ -2,6 +2,7 @@
 import { chmod, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { build } from 'esbuild'
+import { sourcesFile } from './image/bundled.ts'
 import { pruneGoogleProtos } from './prune-google-protos.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -22,8 +23,9 @@ const { metafile } = await build({
     'k8s-cloud-tagger': 'tools/command.ts',
     webhook: 'webhook/src/main.ts',
     reconciler: 'reconciler/src/main.ts',
+    report: 'report/src/main.ts',
   },
-  external: ['./webhook.js', './reconciler.js'],
+  external: ['./webhook.js', './reconciler.js', './report.js'],
   outdir,
   bundle: true,
   // Only the configured cloud's SDK is loaded: each stays behind its own dynamic import.
@@ -44,6 +46,10 @@ const { metafile } = await build({
 })
 await writeFile(join(outdir, 'package.json'), '{ "type": "module" }\n')
 await chmod(join(outdir, 'k8s-cloud-tagger.js'), 0o755)
+// For the image's bill of materials: only what left code in the bundle.
+const sources = Object.values(metafile.outputs).flatMap(({ inputs }) => Object.entries(inputs))
+const used = new Set(sources.flatMap(([source, { bytesInOutput }]) => (bytesInOutput > 0 ? [source] : [])))
+await writeFile(join(outdir, sourcesFile), JSON.stringify([...used].sort()))
 
 const bytes = Object.values(metafile.outputs).reduce((sum, output) => sum + output.bytes, 0)
 console.log(`dist: ${Object.keys(metafile.outputs).length} files, ${(bytes / 1e6).toFixed(1)} MB`)

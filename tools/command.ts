@@ -4,6 +4,7 @@ import { version } from '@k8s-cloud-tagger/shared/runtime/version.ts'
 const programs: Readonly<Record<string, string>> = {
   webhook: './webhook.js',
   reconciler: './reconciler.js',
+  report: './report.js',
 }
 
 const usage = `Usage: k8s-cloud-tagger <command> [--help] [--version]
@@ -13,11 +14,13 @@ Puts the labels of Kubernetes PersistentVolumeClaims as tags on the cloud disks 
 Commands:
   webhook      sees claims as they are created and changed, and tags their disks at once
   reconciler   catches what the webhook could not see, and repairs drift
+  report       says what would be written to which disk and why, and writes nothing
 `
 
 /**
  * Much of what a job needs is short-lived: a small young generation and a heap that is collected before it has doubled
- * halve the memory of a busy program, for a little more processor time. The flags must be there when Node starts.
+ * halve the memory of a busy program, for a little more processor time. The flags must be there when Node starts. Not for
+ * the report, which is soon over.
  */
 const memoryFlags = ['--max-semi-space-size=2', '--heap-growing-percent=40']
 
@@ -30,7 +33,7 @@ function restartWithFlags(): void {
 const [command = '--help', ...rest] = process.argv.slice(2)
 const program = programs[command]
 if (program !== undefined) {
-  restartWithFlags()
+  if (command !== 'report') restartWithFlags()
   process.argv = [process.argv[0] ?? 'node', command, ...rest]
   await import(program)
 } else if (command === '--version') {

@@ -3,8 +3,9 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { CertificateAuthority } from '@k8s-cloud-tagger/shared/testing/certificates.ts'
 import { AuditLog, writeAuditPolicy } from './audit-log.ts'
-import { ensureBinaries } from './binaries.ts'
+import { controlPlaneBinaries, ensureBinaries } from './binaries.ts'
 import type { Cluster } from './cluster.ts'
+import { apiserverArgs, etcdArgs, kcmArgs, type Layout } from './control-plane-args.ts'
 import { waitForHttp } from './http.ts'
 import { KubeClient } from './kube-client.ts'
 import { Kube } from './kube.ts'
@@ -25,8 +26,33 @@ export interface ControlPlaneOptions {
   readonly kcmBurst?: number
   /** False leaves out the controller that binds claims, for scenarios that bind by `bindClaim`. */
   readonly volumeController?: boolean
+  /** Default: on loopback, with the few controllers that claims need. */
+  readonly site?: ControlPlaneSite
   /** Told about a build of the binaries, which takes minutes the first time. */
   readonly report?: (line: string) => void
+}
+
+/** Where a control plane lives that has a node: in the node's namespaces, with every controller. */
+export interface ControlPlaneSite {
+  /** Of the node, as its pods and this machine reach it. */
+  readonly address: string
+  /** Of this machine, as the node and its pods reach it. */
+  readonly hostAddress: string
+  /** Both as CIDR. */
+  readonly services: string
+  readonly pods: string
+  /** The API server's own Service. */
+  readonly serviceAddress: string
+  /** What takes a command into the node's namespaces: a program and its arguments. */
+  readonly enter: readonly [string, ...string[]]
+  readonly callers: readonly Caller[]
+}
+
+/** Somebody whom the API server knows by a static token. */
+export interface Caller {
+  readonly token: string
+  readonly user: string
+  readonly groups?: readonly string[]
 }
 
 /** etcd, kube-apiserver and kube-controller-manager as plain processes on loopback. */
@@ -43,31 +69,21 @@ export interface ControlPlane extends Cluster {
   startApiServer(): Promise<void>
 }
 
-const volumeController = 'persistentvolume-binder-controller'
-
-// What claims, volumes, service accounts and namespaces need besides; the others would only cost start-up time.
-const controllers = [
-  'persistentvolume-protection-controller',
-  'persistentvolumeclaim-protection-controller',
-  'serviceaccount-controller',
-  'root-ca-certificate-publisher-controller',
-  'namespace-controller',
-  'garbage-collector-controller',
-]
-
 // With watches open the API server takes its time; clients see the same either way.
 const stopGraceMs = 1000
 
 /** Ready in about five seconds on two cores. Rejects, leaving nothing behind, where a part does not come up. */
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
-  const binaries = await ensureBinaries(options.report)
+  const binaries = await ensureBinaries(controlPlaneBinaries, options.report)
   const dir = path.resolve(options.dir)
-  const layout = await prepare(dir)
+  const { site } = options
+  const layout = await prepare(dir, site)
   const { caPem } = layout
-  const url = `https://127.0.0.1:${layout.ports.apiserver}`
+  const url = `https://${site?.address ?? '127.0.0.1'}:${layout.ports.apiserver}`
   const started: ManagedProcess[] = []
   const start = async (process: Omit<ProcessOptions, 'logFile'>) => {
-    const managed = await ManagedProcess.start({ ...process, logFile: path.join(dir, `${process.name}.log`) })
+    const logFile = path.join(dir, `${process.name}.log`)
+    const managed = await ManagedProcess.start({ ...process, ...entering(process, site), logFile })
     started.push(managed)
     return managed
   }
@@ -107,8 +123,8 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
       kube,
       kubectl: binaries.kubectl,
       audit: new AuditLog(layout.auditLog),
-      webhookHost: '127.0.0.1',
-      webhookBindAddress: '127.0.0.1',
+      webhookHost: site?.hostAddress ?? '127.0.0.1',
+      webhookBindAddress: site?.hostAddress ?? '127.0.0.1',
       get processes() {
         return { etcd, apiserver, controllerManager }
       },
@@ -129,26 +145,22 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   }
 }
 
-interface Layout {
-  readonly dir: string
-  readonly ports: { readonly etcd: number; readonly etcdPeer: number; readonly apiserver: number; readonly kcm: number }
-  readonly tokens: { readonly admin: string; readonly kcm: string }
-  readonly tokenFile: string
-  readonly kcmKubeconfig: string
-  readonly serviceAccountKey: string
-  readonly caPem: string
-  readonly caFile: string
-  readonly certificateFile: string
-  readonly certificateKeyFile: string
-  readonly auditPolicy: string
-  readonly auditLog: string
+/** The command, or what runs it inside the site. */
+function entering(
+  { command, args = [] }: Pick<ProcessOptions, 'command' | 'args'>,
+  site: ControlPlaneSite | undefined,
+): Pick<ProcessOptions, 'command' | 'args'> {
+  if (site === undefined) return { command, args }
+  const [enter, ...enterArgs] = site.enter
+  return { command: enter, args: [...enterArgs, command, ...args] }
 }
 
-async function prepare(dir: string): Promise<Layout> {
+async function prepare(dir: string, site: ControlPlaneSite | undefined): Promise<Layout> {
   await mkdir(dir, { recursive: true })
   const [etcd = 0, etcdPeer = 0, apiserver = 0, kcm = 0] = await freePorts(4)
   const authority = await CertificateAuthority.create('kubernetes')
-  const serving = await authority.issue(['127.0.0.1', 'localhost', 'kubernetes.default.svc'])
+  const siteNames = site === undefined ? [] : [site.address, site.serviceAddress]
+  const serving = await authority.issue(['127.0.0.1', 'localhost', 'kubernetes.default.svc', ...siteNames])
   const layout: Layout = {
     dir,
     ports: { etcd, etcdPeer, apiserver, kcm },
@@ -163,11 +175,13 @@ async function prepare(dir: string): Promise<Layout> {
     auditPolicy: path.join(dir, 'audit-policy.yaml'),
     auditLog: path.join(dir, 'audit.log'),
   }
-  // Two callers are known by a static token; everybody else is a service account, as in a cluster.
-  const tokens = [
-    `${layout.tokens.admin},admin,admin,system:masters`,
-    `${layout.tokens.kcm},system:kube-controller-manager,kcm,`,
+  // The control plane's own callers are known by a static token; everybody else is a service account, as in a cluster.
+  const callers: readonly Caller[] = [
+    { token: layout.tokens.admin, user: 'admin', groups: ['system:masters'] },
+    { token: layout.tokens.kcm, user: 'system:kube-controller-manager' },
+    ...(site?.callers ?? []),
   ]
+  const tokens = callers.map(({ token, user, groups = [] }) => `${token},${user},${user},"${groups.join(',')}"`)
   await writeFile(layout.tokenFile, tokens.join('\n'), { mode: 0o600 })
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   await writeFile(layout.serviceAccountKey, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 })
@@ -176,67 +190,6 @@ async function prepare(dir: string): Promise<Layout> {
   await writeFile(layout.certificateKeyFile, serving.key, { mode: 0o600 })
   await writeAuditPolicy(layout.auditPolicy)
   return layout
-}
-
-function etcdArgs({ dir, ports }: Layout): readonly string[] {
-  const client = `http://127.0.0.1:${ports.etcd}`
-  const peer = `http://127.0.0.1:${ports.etcdPeer}`
-  return [
-    '--name=default',
-    `--data-dir=${path.join(dir, 'etcd')}`,
-    // The data need not survive the machine; syncing would measure its disk.
-    '--unsafe-no-fsync',
-    '--log-level=warn',
-    `--listen-client-urls=${client}`,
-    `--advertise-client-urls=${client}`,
-    `--listen-peer-urls=${peer}`,
-    `--initial-advertise-peer-urls=${peer}`,
-    `--initial-cluster=default=${peer}`,
-  ]
-}
-
-/** Limits (requests in flight, priority and fairness) stay at their defaults: scenarios meet the 429s of a real cluster. */
-function apiserverArgs(layout: Layout, options: ControlPlaneOptions): readonly string[] {
-  return [
-    `--etcd-servers=http://127.0.0.1:${layout.ports.etcd}`,
-    '--bind-address=127.0.0.1',
-    '--advertise-address=127.0.0.1',
-    '--endpoint-reconciler-type=none',
-    `--secure-port=${layout.ports.apiserver}`,
-    `--tls-cert-file=${layout.certificateFile}`,
-    `--tls-private-key-file=${layout.certificateKeyFile}`,
-    '--service-cluster-ip-range=10.96.0.0/16',
-    '--authorization-mode=RBAC',
-    `--token-auth-file=${layout.tokenFile}`,
-    '--enable-admission-plugins=MutatingAdmissionWebhook,ValidatingAdmissionWebhook,ValidatingAdmissionPolicy',
-    '--service-account-issuer=https://kubernetes.default.svc.cluster.local',
-    `--service-account-key-file=${layout.serviceAccountKey}`,
-    `--service-account-signing-key-file=${layout.serviceAccountKey}`,
-    `--audit-policy-file=${layout.auditPolicy}`,
-    `--audit-log-path=${layout.auditLog}`,
-    // In megabytes: rotation would move what AuditLog reads.
-    '--audit-log-maxsize=4096',
-    ...(options.apiserverArgs ?? []),
-  ]
-}
-
-function kcmArgs(layout: Layout, options: ControlPlaneOptions): readonly string[] {
-  return [
-    `--kubeconfig=${layout.kcmKubeconfig}`,
-    `--authentication-kubeconfig=${layout.kcmKubeconfig}`,
-    `--authorization-kubeconfig=${layout.kcmKubeconfig}`,
-    '--bind-address=127.0.0.1',
-    `--secure-port=${layout.ports.kcm}`,
-    '--leader-elect=false',
-    // Each controller as its own account: admission reviews then name the binder as in a real cluster.
-    '--use-service-account-credentials=true',
-    `--service-account-private-key-file=${layout.serviceAccountKey}`,
-    `--root-ca-file=${layout.caFile}`,
-    `--controllers=${[...controllers, ...(options.volumeController === false ? [] : [volumeController])].join(',')}`,
-    ...(options.kcmQps === undefined ? [] : [`--kube-api-qps=${options.kcmQps}`]),
-    ...(options.kcmBurst === undefined ? [] : [`--kube-api-burst=${options.kcmBurst}`]),
-    ...(options.kcmArgs ?? []),
-  ]
 }
 
 function bearer({ tokens }: Layout): Readonly<Record<string, string>> {

@@ -13,8 +13,15 @@ import { Resource, type ObjectRef, type ResourceKind, type WaitOptions } from '.
 const core = '/api/v1'
 const rbac = '/apis/rbac.authorization.k8s.io/v1'
 const admission = '/apis/admissionregistration.k8s.io/v1'
+const apps = '/apis/apps/v1'
 
 const kinds = {
+  Pod: { root: core, plural: 'pods', namespaced: true },
+  Secret: { root: core, plural: 'secrets', namespaced: true },
+  Service: { root: core, plural: 'services', namespaced: true },
+  Deployment: { root: apps, plural: 'deployments', namespaced: true },
+  StatefulSet: { root: apps, plural: 'statefulsets', namespaced: true },
+  Certificate: { root: '/apis/cert-manager.io/v1', plural: 'certificates', namespaced: true },
   Namespace: { root: core, plural: 'namespaces', namespaced: false },
   ServiceAccount: { root: core, plural: 'serviceaccounts', namespaced: true },
   PersistentVolumeClaim: { root: core, plural: 'persistentvolumeclaims', namespaced: true },

@@ -7,7 +7,7 @@ import { freePorts } from './ports.ts'
 const run = promisify(execFile)
 
 /** What a run is going to use; only that is looked for. */
-export type Need = 'control-plane' | 'existing-cluster' | 'moto' | 'root'
+export type Need = 'control-plane' | 'existing-cluster' | 'charts' | 'image' | 'moto' | 'root'
 
 /**
  * Resolves to one sentence for each thing that is missing, empty where a run can begin. Looks at everything, so that
@@ -16,7 +16,9 @@ export type Need = 'control-plane' | 'existing-cluster' | 'moto' | 'root'
 export async function missingPrerequisites(needs: readonly Need[]): Promise<readonly string[]> {
   const checks: Promise<string | undefined>[] = [linux()]
   if (needs.includes('control-plane')) checks.push(go(), loopback())
+  if (needs.includes('charts')) checks.push(go())
   if (needs.includes('existing-cluster')) checks.push(kubeconfig(), webhookHost())
+  if (needs.includes('image')) checks.push(debianTools())
   if (needs.includes('moto')) checks.push(python())
   if (needs.includes('root')) checks.push(root())
   return (await Promise.all(checks)).filter((missing) => missing !== undefined)
@@ -53,14 +55,14 @@ async function go(): Promise<string | undefined> {
     const { stdout } = await run('go', ['env', '-json', 'GOVERSION', 'GOTOOLCHAIN'])
     installed = JSON.parse(stdout) as typeof installed
   } catch {
-    return `Go is needed to build the control plane: ${wanted}, or 1.21 and later where it may fetch toolchains.`
+    return `Go is needed to build what the tests run: ${wanted}, or 1.21 and later where it may fetch toolchains.`
   }
   const version = installed.GOVERSION.replace(/^go/u, '')
   if (isAtLeast(version, wanted)) return undefined
-  if (!isAtLeast(version, '1.21')) return `Go ${wanted} is needed to build the control plane; this is ${version}.`
+  if (!isAtLeast(version, '1.21')) return `Go ${wanted} is needed to build what the tests run; this is ${version}.`
   const mayFetch = installed.GOTOOLCHAIN === 'auto' || installed.GOTOOLCHAIN.endsWith('+auto')
   if (mayFetch) return undefined
-  return `Go ${wanted} is needed to build the control plane; this is ${version} and GOTOOLCHAIN=${installed.GOTOOLCHAIN} forbids to fetch it.`
+  return `Go ${wanted} is needed to build what the tests run; this is ${version} and GOTOOLCHAIN=${installed.GOTOOLCHAIN} forbids to fetch it.`
 }
 
 async function goVersionWanted(): Promise<string> {
@@ -79,6 +81,17 @@ async function python(): Promise<string | undefined> {
     return isAtLeast(version, wanted) ? undefined : `Python ${wanted} is needed for moto; this is ${version}.`
   } catch {
     return `Python ${wanted} with its modules venv, ensurepip and ssl is needed for moto (Debian: python3-venv).`
+  }
+}
+
+async function debianTools(): Promise<string | undefined> {
+  try {
+    await access('/usr/lib/apt/apt-helper')
+    await run('dpkg-deb', ['--version'])
+    await run('npm', ['--version'])
+    return undefined
+  } catch {
+    return 'apt, dpkg-deb and npm are needed to build the image (Debian, Ubuntu).'
   }
 }
 

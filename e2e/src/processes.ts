@@ -20,11 +20,14 @@ export interface ProgramOptions {
   readonly caPem?: string
   /** Default 30,000. */
   readonly readyWithinMs?: number
+  /** Told of the process while it is not ready yet. */
+  readonly onStarted?: (process: ManagedProcess) => void
 }
 
 /** Starts a program under this Node.js and waits until it is ready; where it never is, it is killed and the call rejects. */
 export async function startProgram(options: ProgramOptions): Promise<ManagedProcess> {
   const process = await launch(options)
+  options.onStarted?.(process)
   if (options.readyUrl === undefined) return process
   try {
     await waitForHttp(options.readyUrl, {

@@ -14,25 +14,50 @@ import { untilReviewed } from './webhook-ready.ts'
 export const region = 'eu-west-1'
 
 /** What `make bundle` builds: the programs run as the image ships them. */
-const command = path.join(import.meta.dirname, '..', '..', 'dist', 'k8s-cloud-tagger.js')
+const bundledCommand = path.join(import.meta.dirname, '..', '..', 'dist', 'k8s-cloud-tagger.js')
+
+/** Where the product finds its cloud, and as whom. */
+export interface ProductCloud {
+  readonly provider: 'aws' | 'gcp' | 'azure'
+  /** The config's group of that name. */
+  readonly config: object
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+/** EC2 at this address, with the keys that the fake knows. */
+export function ec2At(endpoint: string): ProductCloud {
+  const { accessKeyId, secretAccessKey } = fakeCredentials
+  return {
+    provider: 'aws',
+    config: { region, endpoint },
+    env: { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey },
+  }
+}
 
 export interface ProductOptions {
   readonly cluster: Cluster
   readonly setup: ClusterSetup
   readonly dir: string
-  /** EC2's address. */
-  readonly ec2Url: string
+  /** EC2's address; or another cloud. */
+  readonly ec2Url?: string
+  readonly cloud?: ProductCloud
+  /** Default: what `make bundle` builds. */
+  readonly command?: string
   /** Default 2; 0 means that the webhook is switched off. */
   readonly webhooks?: number
   /** Default true. */
   readonly reconciler?: boolean
   /** Merged over the config that follows from the rest, group by group. */
   readonly config?: Readonly<Record<string, object>>
+  /** Told of each process as soon as it runs, before it is ready. */
+  readonly onProcess?: (process: ManagedProcess) => void
 }
 
 export interface ProgramInPlace {
   readonly name: string
   readonly healthUrl: string
+  /** Where a webhook answers the API server (TLS). */
+  readonly webhookPort: number | undefined
   process: ManagedProcess
   /** Starts it anew under the same name, as a container that restarts in its pod. */
   restart(): Promise<void>
@@ -116,15 +141,21 @@ export class Product {
     await untilReviewed(cluster.kube, reviews)
   }
 
-  async #startProgram(kind: 'webhook' | 'reconciler', name: string, group: object): Promise<ProgramInPlace> {
-    const { dir, setup, ec2Url, webhooks = 2, reconciler = true, config = {} } = this.#options
+  async #startProgram(
+    kind: 'webhook' | 'reconciler',
+    name: string,
+    group: { readonly port?: number; readonly certificateDirectory?: string },
+  ): Promise<ProgramInPlace> {
+    const { dir, setup, ec2Url = '', webhooks = 2, reconciler = true, config = {}, onProcess } = this.#options
+    const { command = bundledCommand, cloud = ec2At(ec2Url) } = this.#options
     const [healthPort = 0] = await freePorts(1)
     const configPath = path.join(dir, `${name}.yaml`)
     const merged = {
-      cloudProvider: 'aws',
+      ...config,
+      cloudProvider: cloud.provider,
       clusterName: 'e2e',
       http: { address: '127.0.0.1', port: healthPort },
-      aws: { region, endpoint: ec2Url, ...config['aws'] },
+      [cloud.provider]: { ...cloud.config, ...config[cloud.provider] },
       budget: { profile: 'exclusive', ...(webhooks > 0 && { webhookReplicas: webhooks }), ...config['budget'] },
       requeue: { ...config['requeue'] },
       webhook: { enabled: webhooks > 0, address: '127.0.0.1', ...config['webhook'], ...(kind === 'webhook' && group) },
@@ -143,15 +174,16 @@ export class Product {
           KUBECONFIG: setup[kind].kubeconfigPath,
           POD_NAME: name,
           POD_NAMESPACE: 'k8s-cloud-tagger',
-          AWS_ACCESS_KEY_ID: fakeCredentials.accessKeyId,
-          AWS_SECRET_ACCESS_KEY: fakeCredentials.secretAccessKey,
+          ...cloud.env,
         },
         logFile: path.join(dir, `${name}-${++starts}.log`),
         readyUrl: `${healthUrl}/readyz`,
+        ...(onProcess !== undefined && { onStarted: onProcess }),
       })
     const program: ProgramInPlace = {
       name,
       healthUrl,
+      webhookPort: group.port,
       process: await launch(),
       restart: async () => {
         program.process = await launch()

@@ -2,11 +2,12 @@ import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import Mocha from 'mocha'
-import { ensureBinaries } from './binaries.ts'
+import { controlPlaneBinaries, ensureBinaries } from './binaries.ts'
 import { missingPrerequisites, type Need } from './prerequisites.ts'
 import { ScenarioReporter } from './scenario-reporter.ts'
 import { removeRunFolder, runFolder } from './scenario-folder.ts'
 import { clusterNeeds } from './start-cluster.ts'
+import { prepareTestBed } from './test-bed/test-bed.ts'
 
 const usage = `Runs end-to-end scenarios, one after another, against a real Kubernetes control plane.
 
@@ -19,8 +20,10 @@ const usage = `Runs end-to-end scenarios, one after another, against a real Kube
   --help
 
   E2E_CACHE          folder for built programs (default ~/.cache/k8s-cloud-tagger/e2e)
+  E2E_CONTAINERS=no  no node and no pods, also where this machine could run them
   E2E_KUBECONFIG     run against this cluster instead; an administrator's kubeconfig
-  E2E_WEBHOOK_HOST   with it: this machine's address as that cluster's API server reaches it
+  E2E_WEBHOOK_HOST   with it: this machine's address as that cluster's API server and pods reach it; for the scenarios
+                     that install the chart, its nodes must have the image: \`make image\` makes an archive
 
 Exit code 0 when all passed, 1 when one failed or none ran, 2 when something is missing on this machine.`
 
@@ -45,12 +48,13 @@ async function main(): Promise<number> {
   }
   const files = filesOf(positionals)
   const needs = clusterNeeds()
-  const missing = await missingPrerequisites([...needs, ...motoNeeds(files)])
+  const missing = await missingPrerequisites([...needs, ...needsOf(files)])
   if (missing.length > 0) {
     console.error(['Cannot run the end-to-end scenarios:', ...missing.map((one) => `  - ${one}`)].join('\n'))
     return 2
   }
-  if (needs.includes('control-plane')) await ensureBinaries(console.log)
+  if (needs.includes('control-plane')) await ensureBinaries(controlPlaneBinaries, console.log)
+  if (files.some((file) => uses(file, 'startTestBed('))) await prepareTestBed(console.log)
   if (values.build) return 0
 
   const failures = await runScenarios(files, values.grep)
@@ -69,10 +73,20 @@ function filesOf(names: readonly string[]): readonly string[] {
   return names.length === 0 ? all : names.map((name) => `${name}.e2e.ts`)
 }
 
-/** Only who starts moto needs Python for it. */
-function motoNeeds(files: readonly string[]): readonly Need[] {
-  const startsMoto = (file: string) => readFileSync(path.join(scenariosFolder, file), 'utf8').includes('startMoto(')
-  return files.some(startsMoto) ? ['moto'] : []
+// What a scenario needs besides a cluster, by what it calls.
+const needsByCall: readonly (readonly [call: string, need: Need])[] = [
+  ['startMoto(', 'moto'],
+  ['startTestBed(', 'charts'],
+  ['buildImage(', 'image'],
+  ['tools/release.ts', 'image'],
+]
+
+function needsOf(files: readonly string[]): readonly Need[] {
+  return needsByCall.flatMap(([call, need]) => (files.some((file) => uses(file, call)) ? [need] : []))
+}
+
+function uses(file: string, call: string): boolean {
+  return readFileSync(path.join(scenariosFolder, file), 'utf8').includes(call)
 }
 
 async function runScenarios(files: readonly string[], grep: string | undefined): Promise<number> {

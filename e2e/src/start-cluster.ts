@@ -19,6 +19,7 @@ export function clusterNeeds(): readonly Need[] {
   return existingKubeconfig() === undefined ? ['control-plane'] : ['existing-cluster']
 }
 
-function existingKubeconfig(): string | undefined {
+/** What `E2E_KUBECONFIG` says. */
+export function existingKubeconfig(): string | undefined {
   return process.env['E2E_KUBECONFIG'] || undefined
 }

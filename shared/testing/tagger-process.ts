@@ -1,8 +1,8 @@
 import type { ClaimKey } from '../src/claims/claim-key.ts'
 import type { ConflictPolicy } from '../src/plan/plan.ts'
-import type { MemoryProvider } from '../src/providers/memory/memory-provider.ts'
 import type { DiskProvider } from '../src/providers/provider.ts'
 import type { Hints } from '../src/queue/hints.ts'
+import type { Clock } from '../src/runtime/clock.ts'
 import { silentLogger } from '../src/runtime/logger.ts'
 import { intentTiming } from '../src/tagger/intent-timing.ts'
 import type { Outcome } from '../src/tagger/outcome.ts'
@@ -11,13 +11,12 @@ import type { TaggerDeps } from '../src/tagger/tagger.ts'
 import type { TaggingRules } from '../src/tagger/tagging-rules.ts'
 import { Upstream } from '../src/tagger/upstream.ts'
 import type { ClusterInHand } from './cluster-in-hand.ts'
-import type { FakeClock } from './fake-clock.ts'
 import { taggingRules } from './tagging-rules.ts'
 
 export interface TaggerProcessOptions {
   readonly cluster: ClusterInHand
-  readonly cloud: MemoryProvider
-  readonly clock: FakeClock
+  readonly cloud: DiskProvider
+  readonly clock: Clock
   readonly identity?: string
   readonly policy?: ConflictPolicy
   /** The rules, as a config has them. */
@@ -84,15 +83,16 @@ export class TaggerProcess {
     return Promise.race([this.tagger.tag(key, { lane: 'fresh', ...hints }, signal), this.#death.promise])
   }
 
-  #mortal(cloud: MemoryProvider): DiskProvider {
+  #mortal(cloud: DiskProvider): DiskProvider {
     return {
       name: cloud.name,
       replacesWholeSet: cloud.replacesWholeSet,
       tagsPerDisk: cloud.tagsPerDisk,
       readLagMs: cloud.readLagMs,
-      scopeOf: () => cloud.scopeOf(),
-      normalize: (desired) => cloud.normalize(desired),
+      scopeOf: (disk) => cloud.scopeOf(disk),
+      normalize: (desired, enforced) => cloud.normalize(desired, enforced),
       isProtectedKey: (key) => cloud.isProtectedKey(key),
+      canonicalKey: (key) => cloud.canonicalKey(key),
       getTags: (disk, options) => this.#step('read tags', () => cloud.getTags(disk, options)),
       listTags: (disks, options) => cloud.listTags(disks, options),
       applyChanges: async (disk, changes, observed, { beforeSend, ...options }) => {

@@ -9,7 +9,11 @@ import { CapturedLog } from '@k8s-cloud-tagger/shared/testing/programs/captured-
 import { eventually } from '@k8s-cloud-tagger/shared/testing/programs/eventually.ts'
 import { admissionReview } from '@k8s-cloud-tagger/shared/testing/programs/review.ts'
 import { SecretFolder } from '@k8s-cloud-tagger/shared/testing/programs/secret-folder.ts'
+import { parseConfig } from '@k8s-cloud-tagger/shared/config/load-config.ts'
+import { normalize } from '@k8s-cloud-tagger/shared/providers/memory/normalize.ts'
+import { rulesFor } from '@k8s-cloud-tagger/shared/config/rules-for.ts'
 import type { Job } from './admission/decide.ts'
+import { admissionReplies, defaultLabelsFor } from './admission-policy.ts'
 import { drainMs, WebhookService } from './webhook-service.ts'
 
 const pollMs = 10_000
@@ -46,7 +50,7 @@ describe('WebhookService', () => {
       clock,
       logger: log,
       metrics,
-      enqueue: (job) => void jobs.push(job),
+      ...replies(),
     })
   })
 
@@ -56,6 +60,20 @@ describe('WebhookService', () => {
     expect(clock.pendingTimers).to.equal(0)
     await folder.delete()
   })
+
+  function replies() {
+    const config = parseConfig('admission: {problems: {protectedKey: deny}, defaultLabels: {team: core}}')
+    const rules = rulesFor(config)
+    return admissionReplies({
+      config,
+      rules,
+      defaults: defaultLabelsFor(config, rules),
+      normalize: (desired) => normalize(desired),
+      findNamespace: undefined,
+      enqueue: (job) => void jobs.push(job),
+      metrics,
+    })
+  }
 
   async function stopped(): Promise<void> {
     let closed = false
@@ -126,7 +144,7 @@ describe('WebhookService', () => {
       clock,
       logger: log,
       metrics: createMetrics({ version: '1.2.3', program: 'webhook' }),
-      enqueue: () => {},
+      ...replies(),
     })
 
     const failure = await second.start().catch((error: unknown) => error)
@@ -158,6 +176,28 @@ describe('WebhookService', () => {
       malformed: 1,
       'wrong-type': 1,
     })
+  })
+
+  it('counts what it said and added, but for dry runs, from zero on', async () => {
+    await folder.swap(await issue())
+    await service.start()
+    const values = async (name: 'mutations' | 'admissionProblems') =>
+      (await metrics[name].get()).values
+        .filter(({ value }) => value > 0)
+        .map(({ labels, value }) => [...Object.values(labels), value])
+    expect((await metrics.admissionProblems.get()).values).to.have.length(24)
+    expect([await values('mutations'), await values('admissionProblems')]).to.deep.equal([[], []])
+
+    const caller = newCaller()
+    const bad = { operation: 'CREATE', object: { labels: { 'kubernetes.io/x': 'y' } } }
+    const refused = await caller.review(admissionReview(bad))
+    await caller.review(admissionReview({ ...bad, dryRun: true }))
+    await caller.call({ path: '/mutate', body: JSON.stringify(admissionReview(bad)) })
+
+    expect(refused.text).to.include('label kubernetes.io/x').and.include('"allowed":false')
+    expect(await values('admissionProblems')).to.deep.equal([['protected-key', 'deny', 1]])
+    expect(await values('mutations')).to.deep.equal([['labelled', 1]])
+    expect(await reviews()).to.include({ denied: 1, 'dry-run': 1 })
   })
 
   describe('when the certificate is swapped', () => {

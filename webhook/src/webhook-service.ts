@@ -5,8 +5,12 @@ import type { Logger } from '@k8s-cloud-tagger/shared/runtime/logger.ts'
 import { startAtZero } from '@k8s-cloud-tagger/shared/runtime/metrics.ts'
 import type { Metrics } from '@k8s-cloud-tagger/shared/runtime/metrics.ts'
 import { reviewOutcomes } from './admission/decide.ts'
-import type { Job } from './admission/decide.ts'
-import { refusedOutcomes, validateHandler } from './admission/handler.ts'
+import type { ReviewOutcome } from './admission/decide.ts'
+import { mutationOutcomes } from './admission/default-labels.ts'
+import type { MutationOutcome } from './admission/default-labels.ts'
+import { refusedOutcomes, reviewHandler } from './admission/handler.ts'
+import type { RefusedOutcome, Reply } from './admission/handler.ts'
+import type { ReviewRequest } from './admission/review.ts'
 import { AdmissionServer } from './server/admission-server.ts'
 import { BodyReader } from './server/body-reader.ts'
 import type { CertificatePair } from './tls/certificate-pair.ts'
@@ -22,7 +26,8 @@ export interface WebhookServiceDeps {
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: Metrics
-  readonly enqueue: (job: Job) => void
+  readonly validate: (request: ReviewRequest) => Promise<Reply<ReviewOutcome>>
+  readonly mutate: (request: ReviewRequest) => Promise<Reply<MutationOutcome>>
 }
 
 /** The answering half of the webhook: listens once it has a certificate, and takes each new one up as it comes. */
@@ -41,6 +46,10 @@ export class WebhookService {
     startAtZero(
       metrics.reviews,
       [...reviewOutcomes, ...refusedOutcomes].map((outcome) => ({ outcome })),
+    )
+    startAtZero(
+      metrics.mutations,
+      mutationOutcomes.map((outcome) => ({ outcome })),
     )
     startAtZero(
       metrics.certificateReloads,
@@ -90,18 +99,14 @@ export class WebhookService {
   #opening: Promise<void> = Promise.resolve()
 
   #take(pair: CertificatePair): void {
-    const { metrics, config, logger, clock, enqueue } = this.#deps
+    const { metrics, config, logger } = this.#deps
     metrics.certificateExpiry.set(pair.notAfterMs / 1000)
     if (this.#server !== undefined) return this.#server.exchange(pair)
-    const observe = (outcome: string, seconds: number) => {
-      metrics.reviews.inc({ outcome })
-      metrics.reviewSeconds.observe(seconds)
-    }
     this.#server = new AdmissionServer({
       address: config.address,
       port: config.port,
       pair,
-      validate: validateHandler({ bodies: this.#bodies, clock, logger, enqueue, observe }),
+      handlers: this.#handlers(),
       onRefused: (outcome) => metrics.reviews.inc({ outcome }),
     })
     this.#opening = this.#server.listen().then((port) => {
@@ -109,5 +114,32 @@ export class WebhookService {
       this.#port = port
       logger.info({ port }, 'listening for admission reviews')
     })
+  }
+
+  #handlers() {
+    const { metrics, logger, clock, validate, mutate } = this.#deps
+    const onRefused = (outcome: RefusedOutcome, seconds: number) => {
+      metrics.reviews.inc({ outcome })
+      metrics.reviewSeconds.observe(seconds)
+    }
+    const frame = { bodies: this.#bodies, clock, logger, onRefused }
+    return {
+      '/validate': reviewHandler<ReviewOutcome>({
+        ...frame,
+        reply: validate,
+        observe: (outcome, seconds) => {
+          metrics.reviews.inc({ outcome })
+          metrics.reviewSeconds.observe(seconds)
+        },
+      }),
+      '/mutate': reviewHandler<MutationOutcome>({
+        ...frame,
+        reply: mutate,
+        observe: (outcome, seconds) => {
+          metrics.mutations.inc({ outcome })
+          metrics.reviewSeconds.observe(seconds)
+        },
+      }),
+    }
   }
 }

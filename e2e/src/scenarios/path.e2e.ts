@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { bindClaim, claimWithVolume, inParallel } from '../bulk.ts'
-import { ensureBinaries } from '../binaries.ts'
+import { controlPlaneBinaries, ensureBinaries } from '../binaries.ts'
 import type { Cluster } from '../cluster.ts'
 import { setUpCluster, type ClusterSetup } from '../cluster-setup.ts'
 import type { PersistentVolume, PersistentVolumeClaim, Stored } from '../kube-objects.ts'
@@ -292,7 +292,7 @@ async function kubectl(...args: readonly (string | PersistentVolumeClaim)[]): Pr
   const input = args.find((arg) => typeof arg !== 'string')
   const flags = args.filter((arg) => typeof arg === 'string')
   // kubectl keeps a cache in its home.
-  const running = promisify(execFile)((await ensureBinaries()).kubectl, flags, {
+  const running = promisify(execFile)((await ensureBinaries(controlPlaneBinaries)).kubectl, flags, {
     env: { KUBECONFIG: cluster.kubeconfigPath, HOME: dir },
   })
   if (input !== undefined) running.child.stdin?.end(JSON.stringify(input))

@@ -5,6 +5,7 @@ import type { Document } from 'yaml'
 import { durationPattern } from '../runtime/duration.ts'
 import type { Config } from './config.ts'
 import { configSchema } from './config-schema.ts'
+import { compileDefaultLabels } from './default-labels.ts'
 import { compileRules } from '../tags/tag-rules.ts'
 
 /** Every problem of a config at once, each as `path: value, what is allowed`. The program prints them and exits with 2. */
@@ -82,8 +83,10 @@ function crossFieldProblems(config: Config): string[] {
   if (config.webhook.enabled && config.http.port === config.webhook.port) {
     problems.push(`webhook.port: ${config.webhook.port}, must differ from http.port`)
   }
-  const rules = compileRules(config)
-  return rules.ok ? problems : [...problems, ...rules.problems]
+  for (const compiled of [compileRules(config), compileDefaultLabels(config.admission.defaultLabels)]) {
+    if (!compiled.ok) problems.push(...compiled.problems)
+  }
+  return problems
 }
 
 function problemOf(error: ErrorObject): string {

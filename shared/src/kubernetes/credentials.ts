@@ -24,6 +24,16 @@ export function kubeconfigFiles(paths: readonly string[]): LoadKubeConfig {
   }
 }
 
+/** The same with another context than the current one. Throws, when it is loaded, where there is none of that name. */
+export function inContext(load: LoadKubeConfig, context: string): LoadKubeConfig {
+  return () => {
+    const config = load()
+    if (config.getContextObject(context) === null) throw new Error(`the kubeconfig has no context ${context}`)
+    config.setCurrentContext(context)
+    return config
+  }
+}
+
 export function kubeconfigText(yaml: string): LoadKubeConfig {
   return () => {
     const config = new KubeConfig()

@@ -52,7 +52,7 @@ describe('the applied record', () => {
   })
 
   it('owns its settled tags and every value of its intent', () => {
-    const owned = ownershipOf({ ...record, settled: new Map([['env', { value: 'c', before: false }]]) })
+    const owned = ownershipOf({ ...record, settled: new Map([['env', { value: 'c', before: false }]]) }, (key) => key)
 
     expect([...owned]).to.deep.equal([['env', { values: ['c', 'a', 'b'], before: true }]])
   })

@@ -65,6 +65,9 @@ export interface DiskProvider {
   /** Never written or removed by us, in this cloud's own form: the cloud's, the CSI driver's and the cluster's keys. */
   isProtectedKey(key: string): boolean
 
+  /** Equal for keys that this cloud takes for one, such as those that differ in case only; else the key itself. */
+  canonicalKey(key: string): string
+
   /** Throws 'not-found' for a disk that is gone or not yet visible. */
   getTags(disk: DiskRef, options: CallOptions): Promise<ObservedTags>
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { FakeClock } from '../../testing/fake-clock.ts'
 import { silentLogger } from '../runtime/logger.ts'
+import { ownForm } from '../tags/tag-form.ts'
 import { noCloudMetrics } from './cloud-metrics.ts'
 import type { ProviderDeps } from './registry.ts'
 import { createProvider } from './registry.ts'
@@ -12,6 +13,7 @@ const deps: ProviderDeps = {
   metrics: noCloudMetrics,
   expected: { readsToCome: () => 0, writesToCome: () => 0 },
   budget: { profile: 'shared', share: 1 },
+  tagForm: ownForm,
   aws: { region: 'eu-west-1', endpoint: '', callTimeoutMs: 10_000 },
   gcp: { project: '', endpoint: '', callTimeoutMs: 10_000 },
   azure: { resourceManagerEndpoint: '', authorityHost: '', callTimeoutMs: 10_000 },

@@ -1,6 +1,7 @@
 import type { Clock } from '../runtime/clock.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { Random } from '../runtime/random.ts'
+import type { TagForm } from '../tags/tag-form.ts'
 import type { CloudMetrics } from './cloud-metrics.ts'
 import type { ProviderName } from './provider.ts'
 import type { ExpectedCompany, RunningProvider } from './running-provider.ts'
@@ -21,6 +22,7 @@ export interface ProviderDeps {
   }
   /** HTTPS_PROXY, HTTP_PROXY and NO_PROXY for calls to the cloud; without it every connection is direct. */
   readonly proxyEnv?: Readonly<Record<string, string | undefined>>
+  readonly tagForm: TagForm
   /** Empty strings count as missing. */
   readonly aws: { readonly region: string; readonly endpoint: string; readonly callTimeoutMs: number }
   readonly gcp: { readonly project: string; readonly endpoint: string; readonly callTimeoutMs: number }
@@ -33,9 +35,9 @@ export interface ProviderDeps {
 
 /** Every cloud we know. A folder is loaded only when it is asked for: the SDKs are large. */
 const constructors: Readonly<Record<ProviderName, (deps: ProviderDeps) => Promise<RunningProvider>>> = {
-  mock: async ({ clock }) => {
+  mock: async ({ clock, tagForm }) => {
     const { MemoryProvider } = await import('./memory/memory-provider.ts')
-    return Object.assign(new MemoryProvider({ clock }), {
+    return Object.assign(new MemoryProvider({ clock, tagForm }), {
       poke() {},
       isSlow: () => false,
       status: () => [],

@@ -104,6 +104,12 @@ function cloudMetrics({ counter, gauge, histogram }: Makers) {
 function webhookMetrics({ counter, gauge, histogram }: Makers) {
   return {
     reviews: counter('reviews_total', 'Admission reviews, by what came of them.', ['outcome']),
+    mutations: counter('mutations_total', 'Reviews by the mutating webhook, by what came of them.', ['outcome']),
+    admissionProblems: counter(
+      'admission_problems_total',
+      'Problems of labels and annotations that an admission answer told, dry runs left out.',
+      ['kind', 'verdict'],
+    ),
     reviewSeconds: histogram('review_duration_seconds', 'How long an admission answer took.', [], reviewBuckets),
     certificateExpiry: gauge(
       'certificate_expiry_timestamp_seconds',

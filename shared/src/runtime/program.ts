@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { parseArgs } from 'node:util'
 import type { Config } from '../config/config.ts'
-import { ConfigError, parseConfig } from '../config/load-config.ts'
+import { ConfigError } from '../config/load-config.ts'
+import { defaultConfigPath, readConfig } from '../config/read-config.ts'
 import { createLogger } from './logger.ts'
 import type { Logger } from './logger.ts'
 import { version } from './version.ts'
@@ -27,7 +27,6 @@ export interface Program {
   readonly start: (context: ProgramContext) => Promise<StopProgram>
 }
 
-const defaultConfigPath = '/etc/k8s-cloud-tagger/config.yaml'
 const exitBadConfig = 2
 /** A pod that is told to stop has 30 s by default; whatever hangs longer than this is cut off. */
 const stopLimitMs = 4500
@@ -104,19 +103,13 @@ Environment:
 }
 
 function loadConfig(env: NodeJS.ProcessEnv, process: NodeJS.Process): Config {
-  const path = env['CONFIG_PATH'] ?? defaultConfigPath
   try {
-    return parseConfig(readFileSync(path, 'utf8'))
+    return readConfig(env['CONFIG_PATH'] ?? defaultConfigPath)
   } catch (error) {
-    const lines = error instanceof ConfigError ? error.problems : [unreadable(path, error)]
+    const lines = error instanceof ConfigError ? error.problems : [String(error)]
     process.stderr.write(`${lines.join('\n')}\n`)
     process.exit(exitBadConfig)
   }
-}
-
-function unreadable(path: string, error: unknown): string {
-  const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error)
-  return `${path}: cannot be read (${reason}); CONFIG_PATH names another file`
 }
 
 function isLogLevel(level: string): level is Config['log']['level'] {

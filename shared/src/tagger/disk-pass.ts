@@ -131,7 +131,7 @@ export class DiskPass {
   #owned(): Ownership {
     const { provider, cloud } = this.#deps
     const { disk, juniors } = this.#input
-    return ownedOnDisk(this.#record, juniors, { disk, cloud, isProtectedKey: (key) => provider.isProtectedKey(key) })
+    return ownedOnDisk(this.#record, juniors, { disk, cloud, keys: provider })
   }
 
   /** Tags that we wrote as they are wished and that somebody changed. */

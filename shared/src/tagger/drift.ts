@@ -26,7 +26,7 @@ export function hasDrifted(input: DriftInput, observed: TagSet, rules: TaggingRu
   const wish = wishOf(input, rules)
   const plan = planChanges({
     wish: wish.tags,
-    owned: removable(record, (key) => provider.isProtectedKey(key)),
+    owned: removable(record, provider),
     observed,
     policy: conflict,
     mayRemove: mayRemoveFrom(disk.id, wish, rules),

@@ -6,6 +6,8 @@ import type { AppliedRecord } from '../plan/applied-record.ts'
 import { ownershipOf, ownsNothing, unite } from '../plan/ownership.ts'
 import type { Ownership } from '../plan/ownership.ts'
 import { parseRecord } from '../plan/record-codec.ts'
+import type { DiskProvider } from '../providers/provider.ts'
+import { FoldedMap } from '../tags/folded-map.ts'
 
 /** What a volume's annotation is good for. */
 export type RecordBasis =
@@ -19,6 +21,9 @@ export type RecordBasis =
   | { readonly kind: 'foreign'; readonly record: AppliedRecord }
   /** Licenses nothing and is left as it is: a later version of this program may rest on it. */
   | { readonly kind: 'unreadable'; readonly problem: string }
+
+/** What a provider knows about keys. */
+export type CloudKeys = Pick<DiskProvider, 'isProtectedKey' | 'canonicalKey'>
 
 export function recordBasis(volume: Volume, disk: DiskRef, cloud: Cloud): RecordBasis {
   const parsed = parseRecord(volume.applied)
@@ -34,24 +39,25 @@ export function ownRecord(basis: RecordBasis): AppliedRecord | undefined {
 }
 
 /** What may be removed. Protected keys never are, whatever a record says. */
-export function removable(record: AppliedRecord | undefined, isProtectedKey: (key: string) => boolean): Ownership {
+export function removable(record: AppliedRecord | undefined, keys: CloudKeys): Ownership {
   if (record === undefined) return ownsNothing
-  return new Map([...ownershipOf(record)].filter(([key]) => !isProtectedKey(key)))
+  const canonicalKey = (key: string) => keys.canonicalKey(key)
+  const owned = ownershipOf(record, canonicalKey)
+  return new FoldedMap(
+    canonicalKey,
+    [...owned].filter(([key]) => !keys.isProtectedKey(key)),
+  )
 }
 
 /** What is ours on a disk: by its volume's record, and by those of younger volumes that name the same disk. */
 export function ownedOnDisk(
   record: AppliedRecord | undefined,
   juniors: readonly Volume[],
-  {
-    disk,
-    cloud,
-    isProtectedKey,
-  }: { readonly disk: DiskRef; readonly cloud: Cloud; readonly isProtectedKey: (key: string) => boolean },
+  { disk, cloud, keys }: { readonly disk: DiskRef; readonly cloud: Cloud; readonly keys: CloudKeys },
 ): Ownership {
-  const owned = new Map(removable(record, isProtectedKey))
+  const owned = new FoldedMap((key) => keys.canonicalKey(key), removable(record, keys))
   for (const junior of juniors) {
-    for (const [key, tag] of removable(ownRecord(recordBasis(junior, disk, cloud)), isProtectedKey)) {
+    for (const [key, tag] of removable(ownRecord(recordBasis(junior, disk, cloud)), keys)) {
       owned.set(key, unite(owned.get(key), tag))
     }
   }

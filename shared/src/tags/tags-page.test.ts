@@ -5,6 +5,7 @@ import { claim as aClaim } from '../../testing/builders.ts'
 import { rulesOf } from '../../testing/tagging-rules.ts'
 import { parseConfig } from '../config/load-config.ts'
 import { normalize } from '../providers/aws/normalize.ts'
+import { ownForm } from './tag-form.ts'
 import { wishFor } from './wish.ts'
 
 interface Example {
@@ -42,7 +43,9 @@ describe('the examples of docs/tags.md', () => {
 
       expect(rules.outOfScope(sources)).to.equal(rest['left alone'])
       if (tags === undefined) return
-      const wish = wishFor(sources, rules, (desired) => normalize(desired, allowedKeys))
+      const wish = wishFor(sources, rules, (desired, enforced) =>
+        normalize(desired, { enforced, form: { ...ownForm, allowedKeys } }),
+      )
       expect(Object.fromEntries(wish.tags)).to.deep.equal(tags)
       expect(wish.problems.map(({ kind }) => kind)).to.deep.equal(problems)
     })

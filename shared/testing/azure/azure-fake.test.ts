@@ -24,9 +24,10 @@ describe('the Azure fake', () => {
   afterEach(() => fake.close())
 
   async function call(method: string, path: string, body?: object, token = 'x'): Promise<Answer> {
-    const response = await fetch(`${fake.url}${path}${path.includes('?') ? '&' : '?'}api-version=2025-04-01`, {
+    const version = path.includes('ResourceGraph') ? '2024-04-01' : '2025-04-01'
+    const response = await fetch(`${fake.url}${path}${path.includes('?') ? '&' : '?'}api-version=${version}`, {
       method,
-      headers: { authorization: `Bearer ${token}` },
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
     const answer = (await response.json()) as {
@@ -250,9 +251,9 @@ describe('the Azure fake', () => {
     fake.inject({ kind: 'late-write', landsAfterMs: 5000 })
     const client = new AbortController()
     const arrived = fake.nextCall('MergeTags')
-    const gone = fetch(`${fake.url}${tagsPath(id)}?api-version=1`, {
+    const gone = fetch(`${fake.url}${tagsPath(id)}?api-version=2025-04-01`, {
       method: 'PATCH',
-      headers: { authorization: 'Bearer x' },
+      headers: { authorization: 'Bearer x', 'content-type': 'application/json' },
       body: JSON.stringify({ operation: 'Merge', properties: { tags: { a: '1' } } }),
       signal: client.signal,
     }).catch(() => 'gone')

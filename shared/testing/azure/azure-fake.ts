@@ -1,32 +1,24 @@
 // Azure Resource Manager, Resource Graph and Entra ID for tests, demos and benchmarks: plain HTTP on loopback, the real
 // SDK speaks to it. It behaves as the real ones do where that hurts; what can be made to go wrong stands in faults.ts.
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { systemClock, type Clock } from '../../src/runtime/clock.ts'
-import { readBody, send, type HttpAnswer } from '../ec2/http.ts'
-import { AzureCloud } from './azure-cloud.ts'
-import { CallHandler } from './call-handler.ts'
-import { CallLog, type CallCount, type RecordedCall } from './call-log.ts'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { systemClock } from '../../src/runtime/clock.ts'
+import type { CallCount } from '../cloud-fake/call-log.ts'
+import { CloudFake, type CloudFakeOptions, type HttpRequest } from '../cloud-fake/cloud-fake.ts'
+import { send } from '../cloud-fake/http.ts'
+import { ArmService } from './arm-service.ts'
+import { AzureCloud, type Request } from './azure-cloud.ts'
 import { spellingOf, type Disk, type DiskOptions } from './disk-store.ts'
-import { FaultScript, type Fault, type FaultScope, type InjectedFault } from './faults.ts'
+import { hits, type FaultScope, type OwnFault } from './faults.ts'
+import { throttleCodes, type RecordedCall } from './recorded-call.ts'
 import { routeOf } from './routes.ts'
 import { tagsPerResource } from './tag-rules.ts'
+import { learnTagsSchema, type TagsSchema } from './tags-schema.ts'
 
-export interface AzureFakeOptions {
-  /** 0, the default, takes a free one. */
-  readonly port?: number
-  /** 127.0.0.1 where it is missing. */
-  readonly host?: string
-  /** Every answer takes this long; a write takes effect at its end. */
-  readonly latencyMs?: number
+export interface AzureFakeOptions extends CloudFakeOptions {
   /** Enforce Azure's request buckets. */
   readonly buckets?: boolean
   /** Refuse calls whose token this fake's own Entra ID did not issue; any token does otherwise. */
   readonly requireToken?: boolean
-  /** For latency, buckets, lag and late writes. */
-  readonly clock?: Clock
-  /** How many calls the log remembers. */
-  readonly logLimit?: number
 }
 
 /** A credential for a fake that takes any token. */
@@ -34,63 +26,28 @@ export const fakeCredential = {
   getToken: async () => ({ token: 'fake-token', expiresOnTimestamp: Number.MAX_SAFE_INTEGER }),
 }
 
-/** Answers paths that are not Azure's own; undefined for those it does not know. */
-export type ExtraRoute = (request: {
-  readonly method: string
-  readonly url: URL
-  readonly body: string
-}) => HttpAnswer | undefined
-
-export class AzureFake {
+export class AzureFake extends CloudFake<Request, RecordedCall, CallCount, OwnFault, FaultScope> {
   readonly #cloud: AzureCloud
-  readonly #log: CallLog
-  readonly #faults = new FaultScript()
-  readonly #handler: CallHandler
-  readonly #server: Server
-  extraRoute: ExtraRoute | undefined
 
-  private constructor(options: AzureFakeOptions) {
+  private constructor(options: AzureFakeOptions, schema: TagsSchema) {
     const clock = options.clock ?? systemClock
-    this.#cloud = new AzureCloud(clock)
-    this.#log = new CallLog(options.logLimit ?? 1000)
-    this.#handler = new CallHandler({
-      cloud: this.#cloud,
-      clock,
-      log: this.#log,
-      faults: this.#faults,
-      requireToken: options.requireToken ?? false,
+    const cloud = new AzureCloud(clock)
+    super(options, {
+      service: new ArmService({ cloud, clock, schema, requireToken: options.requireToken ?? false }),
+      log: {
+        nameOf: ({ operation }) => operation,
+        throttleOutcomes: throttleCodes,
+        zero: { calls: 0, throttled: 0, failed: 0 },
+      },
+      hits,
     })
-    this.#handler.latencyMs = options.latencyMs ?? 0
-    this.#cloud.enforceBuckets(options.buckets ?? false)
-    this.#server = createServer((request, response) => void this.#serve(request, response))
-    // Longer than any client keeps an idle connection, or a reused one may be cut under a request.
-    this.#server.keepAliveTimeout = 120_000
+    this.#cloud = cloud
+    cloud.enforceBuckets(options.buckets ?? false)
   }
 
+  /** Its `url` is ARM's endpoint, and the host of the authority. */
   static async start(options: AzureFakeOptions = {}): Promise<AzureFake> {
-    const fake = new AzureFake(options)
-    await new Promise<void>((resolve, reject) => {
-      fake.#server.once('error', reject)
-      fake.#server.listen(options.port ?? 0, options.host ?? '127.0.0.1', resolve)
-    })
-    return fake
-  }
-
-  /** ARM's endpoint, and the host of the authority. */
-  get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
-  }
-
-  /** Cuts every connection, also of calls that hang; late writes that are still under way never land. */
-  async close(): Promise<void> {
-    this.#handler.stop()
-    const closed = new Promise((resolve) => this.#server.close(resolve))
-    this.#server.closeAllConnections()
-    await closed
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close()
+    return new AzureFake(options, await learnTagsSchema()).listen()
   }
 
   // Disks, as the cloud has them. None of these counts as a call; reads see changes after their lag.
@@ -139,10 +96,6 @@ export class AzureFake {
   }
 
   // Lasting conditions of the cloud.
-
-  set latencyMs(ms: number) {
-    this.#handler.latencyMs = ms
-  }
 
   deny(ids: readonly string[]): void {
     for (const id of ids) this.#cloud.denied.add(id.toLowerCase())
@@ -204,80 +157,22 @@ export class AzureFake {
     this.#cloud.tokens.lifetimeMs = ms
   }
 
-  // Faults of single calls.
-
-  inject(fault: Fault, scope: FaultScope = {}): InjectedFault {
-    return this.#faults.add(fault, scope)
-  }
-
-  clearFaults(): void {
-    this.#faults.clear()
-  }
-
-  /** Lets all calls that hang now go their ordinary way. */
-  release(): void {
-    this.#handler.release()
-  }
-
-  /** Resolves when every late write has taken effect. */
-  landed(): Promise<void> {
-    return this.#handler.landed()
-  }
-
-  // What was called.
-
-  /** Heard when a call has arrived and before anything happened; what it returns is awaited. */
-  set onCall(listener: ((call: RecordedCall) => void | Promise<void>) | undefined) {
-    this.#handler.onCall = listener
-  }
-
-  count(operation: string): Readonly<CallCount> {
-    return { ...this.#log.count(operation) }
-  }
-
-  counts(): Record<string, CallCount> {
-    return this.#log.counts()
-  }
-
-  /** The last calls, oldest first. */
-  calls(operation?: string): readonly RecordedCall[] {
-    return this.#log.recent().filter((call) => operation === undefined || call.operation === operation)
-  }
-
-  /** Resolves when the next such call arrives. */
-  nextCall(operation?: string): Promise<RecordedCall> {
-    return this.#log.next(operation)
-  }
-
-  get inFlight(): number {
-    return this.#log.inFlight
-  }
-
-  get inFlightMax(): number {
-    return this.#log.inFlightMax
-  }
-
-  /** Forgets counts and log; disks, faults and conditions stay. */
-  resetCounts(): void {
-    this.#log.reset()
+  protected override async route(
+    incoming: IncomingMessage,
+    response: ServerResponse,
+    { method, url, body }: HttpRequest,
+  ): Promise<void> {
+    const extra = this.extraRoute?.({ method, url, body })
+    if (extra !== undefined) return send(response, extra)
+    const route = routeOf(method, url, body)
+    if (route !== undefined) return this.handle(incoming, response, { route, url, body })
+    const error = { code: 'InvalidResourceType', message: `The fake does not know ${method} ${url.pathname}.` }
+    return send(response, { status: 404, type: 'application/json', body: JSON.stringify({ error }) })
   }
 
   #disk(id: string): Disk {
     const disk = this.#cloud.disks.get(id)
     if (disk === undefined) throw new Error(`the fake has no disk ${id}`)
     return disk
-  }
-
-  async #serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = await readBody(incoming)
-    if (body === undefined) return
-    const method = incoming.method ?? 'GET'
-    const url = new URL(incoming.url ?? '/', `http://${incoming.headers.host ?? 'fake'}`)
-    const extra = this.extraRoute?.({ method, url, body })
-    if (extra !== undefined) return send(response, extra)
-    const route = routeOf(method, url, body)
-    if (route !== undefined) return this.#handler.handle(incoming, response, { route, url, body })
-    const error = { code: 'InvalidResourceType', message: `The fake does not know ${method} ${url.pathname}.` }
-    await send(response, { status: 404, type: 'application/json', body: JSON.stringify({ error }) })
   }
 }

@@ -23,9 +23,10 @@ describe('the Azure fake, steered from another process', () => {
   }
 
   async function merge(disk = id): Promise<number> {
-    const path = `${disk}/providers/Microsoft.Resources/tags/default?api-version=1`
+    const path = `${disk}/providers/Microsoft.Resources/tags/default?api-version=2025-04-01`
     const body = JSON.stringify({ operation: 'Merge', properties: { tags: { a: '1' } } })
-    return (await fetch(`${fake.url}${path}`, { method: 'PATCH', headers: { authorization: 'Bearer x' }, body })).status
+    const headers = { authorization: 'Bearer x', 'content-type': 'application/json' }
+    return (await fetch(`${fake.url}${path}`, { method: 'PATCH', headers, body })).status
   }
 
   it('adds and removes disks, and shows their tags', async () => {

@@ -76,8 +76,8 @@ export class Ec2Account {
   }
 }
 
-export function requestLimitExceeded(): AwsFault {
-  return new AwsFault('RequestLimitExceeded', 'Request limit exceeded.', 503)
+export function requestLimitExceeded(retryAfterSeconds?: number): AwsFault {
+  return new AwsFault('RequestLimitExceeded', 'Request limit exceeded.', 503, retryAfterSeconds)
 }
 
 function bucketOf(action: string, parameters: CallParameters): string {

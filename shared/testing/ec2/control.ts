@@ -9,9 +9,8 @@
 //                        { clear: true, release: true, deny: [id], allow: [id], fill: [id], latencyMs, buckets: bool,
 //                          readLagMs, youngVolumeMs, adoptUnknown: bool, namesMissing: bool, namesDenied: bool }
 //   POST /_fake/reset    forgets counts and calls
-import type { Ec2Fake, ExtraRoute } from './ec2-fake.ts'
-import type { Fault, FaultScope } from './faults.ts'
-import type { HttpAnswer } from './http.ts'
+import { changeDisks, changeTags, statesOf, steeredBy, type DisksByHand } from '../cloud-fake/control.ts'
+import type { Ec2Fake } from './ec2-fake.ts'
 import type { VolumeOptions } from './volume-store.ts'
 
 /** Volumes made by number: `vol-00000000000000001` and so on. */
@@ -27,75 +26,31 @@ export function addNumberedVolumes(fake: Ec2Fake, count: number, firstNumber = 1
   }
 }
 
-export function controlRoute(fake: Ec2Fake): ExtraRoute {
-  return ({ method, url, body }) => {
-    if (!url.pathname.startsWith('/_fake/')) return undefined
-    const handler = handlers[`${method} ${url.pathname.slice('/_fake/'.length)}`]
-    if (handler === undefined) return json(404, { error: `no ${method} ${url.pathname}` })
-    try {
-      return json(200, handler(fake, body === '' ? {} : (JSON.parse(body) as object), url.searchParams))
-    } catch (error) {
-      return json(400, { error: String(error) })
-    }
-  }
-}
-
-type Handler = (fake: Ec2Fake, body: object, query: URLSearchParams) => object
-
-const handlers: Readonly<Record<string, Handler>> = {
-  'GET state': (fake, _, query) => ({
-    counts: fake.counts(),
-    inFlight: fake.inFlight,
-    inFlightMax: fake.inFlightMax,
-    volumeCount: fake.volumeCount,
-    volumes: Object.fromEntries((query.get('ids')?.split(',') ?? []).map((id) => [id, volumeState(fake, id)])),
-  }),
-  'GET calls': (fake, _, query) => ({ calls: fake.calls(query.get('action') ?? undefined) }),
-  'POST volumes': (fake, body) => {
-    const { add = [], remove = [], count = 0 } = body as VolumesRequest
-    for (const { id, ...options } of add) fake.addVolume(id, options)
-    for (const id of remove) fake.removeVolume(id)
-    addNumberedVolumes(fake, count)
-    return { volumeCount: fake.volumeCount }
+export const controlRoute = steeredBy<Ec2Fake, Conditions>({
+  callName: 'action',
+  state: (fake, ids) => ({ volumeCount: fake.volumeCount, volumes: statesOf(ids, (id) => volumeState(fake, id)) }),
+  handlers: {
+    'POST volumes': (fake, body) => {
+      changeDisks(byHand(fake), body)
+      return { volumeCount: fake.volumeCount }
+    },
+    'POST tags': (fake, body) => volumeState(fake, changeTags(byHand(fake), body)) ?? {},
   },
-  'POST tags': (fake, body) => {
-    const { id, set = {}, remove = [] } = body as TagsRequest
-    if (!fake.hasVolume(id)) fake.addVolume(id)
-    for (const [key, value] of Object.entries(set)) fake.setTag(id, key, value)
-    for (const key of remove) fake.deleteTag(id, key)
-    return volumeState(fake, id) ?? {}
+  setConditions(fake, conditions) {
+    fake.deny(conditions.deny ?? [])
+    fake.allow(conditions.allow ?? [])
+    for (const id of conditions.fill ?? []) fake.fill(id)
+    if (conditions.buckets !== undefined) fake.enforceBuckets(conditions.buckets)
+    if (conditions.adoptUnknown !== undefined) fake.adoptUnknownVolumes(conditions.adoptUnknown)
+    fake.consistency(conditions)
+    fake.messages(conditions)
   },
-  'POST faults': (fake, body) => {
-    const { fault, times, ...request } = body as FaultsRequest
-    if (request.clear === true) fake.clearFaults()
-    if (request.release === true) fake.release()
-    if (fault !== undefined) fake.inject(fault, { ...request, times: times === 'always' ? Infinity : (times ?? 1) })
-    setConditions(fake, request)
-    return {}
-  },
-  'POST reset': (fake) => {
-    fake.resetCounts()
-    return {}
-  },
-}
-
-interface VolumesRequest {
-  readonly add?: readonly ({ readonly id: string } & VolumeOptions)[]
-  readonly remove?: readonly string[]
-  readonly count?: number
-}
-
-interface TagsRequest {
-  readonly id: string
-  readonly set?: Readonly<Record<string, string>>
-  readonly remove?: readonly string[]
-}
+})
 
 interface Conditions {
   readonly deny?: readonly string[]
   readonly allow?: readonly string[]
   readonly fill?: readonly string[]
-  readonly latencyMs?: number
   readonly buckets?: boolean
   readonly readLagMs?: number
   readonly youngVolumeMs?: number
@@ -104,28 +59,17 @@ interface Conditions {
   readonly namesDenied?: boolean
 }
 
-interface FaultsRequest extends Omit<FaultScope, 'times'>, Conditions {
-  readonly fault?: Fault
-  readonly times?: number | 'always'
-  readonly clear?: boolean
-  readonly release?: boolean
-}
-
-function setConditions(fake: Ec2Fake, conditions: Conditions): void {
-  fake.deny(conditions.deny ?? [])
-  fake.allow(conditions.allow ?? [])
-  for (const id of conditions.fill ?? []) fake.fill(id)
-  if (conditions.latencyMs !== undefined) fake.latencyMs = conditions.latencyMs
-  if (conditions.buckets !== undefined) fake.enforceBuckets(conditions.buckets)
-  if (conditions.adoptUnknown !== undefined) fake.adoptUnknownVolumes(conditions.adoptUnknown)
-  fake.consistency(conditions)
-  fake.messages(conditions)
+function byHand(fake: Ec2Fake): DisksByHand<VolumeOptions> {
+  return {
+    has: (id) => fake.hasVolume(id),
+    add: (id, options) => fake.addVolume(id, options),
+    remove: (id) => fake.removeVolume(id),
+    addNumbered: (count) => addNumberedVolumes(fake, count),
+    set: (id, key, value) => fake.setTag(id, key, value),
+    delete: (id, key) => fake.deleteTag(id, key),
+  }
 }
 
 function volumeState(fake: Ec2Fake, id: string): object | null {
   return fake.hasVolume(id) ? { tags: fake.tagsOf(id), changedAtMs: fake.changedAtMs(id) } : null
-}
-
-function json(status: number, value: object): HttpAnswer {
-  return { status, type: 'application/json', body: `${JSON.stringify(value)}\n` }
 }

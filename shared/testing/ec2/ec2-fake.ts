@@ -1,24 +1,20 @@
 // An EC2 (and STS, and EKS Pod Identity agent) for tests, demos and benchmarks: plain HTTP on loopback, real AWS SDKs
 // speak to it. It behaves as the real one does where that hurts; what can be made to go wrong is listed in faults.ts.
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { systemClock, type Clock } from '../../src/runtime/clock.ts'
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { systemClock } from '../../src/runtime/clock.ts'
+import { CloudFake, type CloudFakeOptions, type HttpRequest } from '../cloud-fake/cloud-fake.ts'
+import { send } from '../cloud-fake/http.ts'
 import { Ec2Account } from './account.ts'
-import { CallHandler } from './call-handler.ts'
-import { CallLog, type CallCount, type RecordedCall } from './call-log.ts'
 import type { StaticCredentials } from './credentials.ts'
-import { FaultScript, type Fault, type FaultScope, type InjectedFault } from './faults.ts'
-import { readBody, send, type HttpAnswer } from './http.ts'
+import { Ec2Service, type Ec2Request } from './ec2-service.ts'
+import { hits, type FaultScope, type OwnFault } from './faults.ts'
+import type { CallCount, RecordedCall } from './recorded-call.ts'
 import type { Volume, VolumeOptions } from './volume-store.ts'
+import { CallParameters } from './wire.ts'
 import { userTagCount, userTagsPerVolume } from './write-actions.ts'
 
-export interface Ec2FakeOptions {
-  /** 0, the default, takes a free one. */
-  readonly port?: number
-  /** 127.0.0.1 where it is missing. */
-  readonly host?: string
-  /** Every answer takes this long; a write takes effect at its end. */
-  readonly latencyMs?: number
+export interface Ec2FakeOptions extends CloudFakeOptions {
   /** Enforce EC2's request buckets. */
   readonly buckets?: boolean
   readonly region?: string
@@ -26,82 +22,45 @@ export interface Ec2FakeOptions {
   /** Refuse calls that are not signed with `credentials` or with what STS or Pod Identity handed out. */
   readonly requireSignature?: boolean
   readonly credentials?: readonly StaticCredentials[]
-  /** For latency, buckets, lag and late writes. */
-  readonly clock?: Clock
-  /** How many calls the log remembers. */
-  readonly logLimit?: number
 }
 
 /** The keys that a fake knows when none are given. */
 export const fakeCredentials: StaticCredentials = { accessKeyId: 'AKIAFAKE', secretAccessKey: 'fake-secret' }
 
-/** Answers paths that are not AWS's own; undefined for those it does not know. */
-export type ExtraRoute = (request: {
-  readonly method: string
-  readonly url: URL
-  readonly body: string
-}) => HttpAnswer | undefined
-
-export class Ec2Fake {
+export class Ec2Fake extends CloudFake<Ec2Request, RecordedCall, CallCount, OwnFault, FaultScope> {
   readonly #account: Ec2Account
-  readonly #log: CallLog
-  readonly #faults = new FaultScript()
-  readonly #handler: CallHandler
-  readonly #server: Server
-  extraRoute: ExtraRoute | undefined
 
   private constructor(options: Ec2FakeOptions) {
     const clock = options.clock ?? systemClock
     const region = options.region ?? 'eu-west-1'
-    this.#account = new Ec2Account(clock, {
+    const account = new Ec2Account(clock, {
       region,
       account: options.account ?? '123456789012',
       credentials: options.credentials ?? [fakeCredentials],
     })
-    this.#log = new CallLog(options.logLimit ?? 1000)
-    this.#handler = new CallHandler({
-      account: this.#account,
-      clock,
-      log: this.#log,
-      faults: this.#faults,
-      signatureRegion: options.requireSignature === true ? region : undefined,
+    const signatureRegion = options.requireSignature === true ? region : undefined
+    super(options, {
+      service: new Ec2Service({ account, clock, signatureRegion }),
+      log: {
+        nameOf: ({ action }) => action,
+        throttleOutcomes: new Set(['RequestLimitExceeded']),
+        zero: { calls: 0, disks: 0, throttled: 0, failed: 0 },
+        alsoCount: (count, { ids }) => void (count.disks += ids.length),
+      },
+      hits,
     })
-    this.#handler.latencyMs = options.latencyMs ?? 0
-    this.#account.enforceBuckets(options.buckets ?? false)
-    this.#server = createServer((request, response) => void this.#serve(request, response))
-    // Longer than any client keeps an idle connection, or a reused one may be cut under a request.
-    this.#server.keepAliveTimeout = 120_000
+    this.#account = account
+    account.enforceBuckets(options.buckets ?? false)
   }
 
-  static async start(options: Ec2FakeOptions = {}): Promise<Ec2Fake> {
-    const fake = new Ec2Fake(options)
-    await new Promise<void>((resolve, reject) => {
-      fake.#server.once('error', reject)
-      fake.#server.listen(options.port ?? 0, options.host ?? '127.0.0.1', resolve)
-    })
-    return fake
-  }
-
-  /** For `AWS_ENDPOINT_URL`, `AWS_ENDPOINT_URL_EC2`, `AWS_ENDPOINT_URL_STS` or a client's `endpoint`. */
-  get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+  /** Its `url` is for `AWS_ENDPOINT_URL`, `AWS_ENDPOINT_URL_EC2`, `AWS_ENDPOINT_URL_STS` or a client's `endpoint`. */
+  static start(options: Ec2FakeOptions = {}): Promise<Ec2Fake> {
+    return new Ec2Fake(options).listen()
   }
 
   /** For `AWS_CONTAINER_CREDENTIALS_FULL_URI`, as the EKS Pod Identity agent serves it. */
   get podIdentityUrl(): string {
     return `${this.url}/v1/credentials`
-  }
-
-  /** Cuts every connection, also of calls that hang; late writes that are still under way never land. */
-  async close(): Promise<void> {
-    this.#handler.stop()
-    const closed = new Promise((resolve) => this.#server.close(resolve))
-    this.#server.closeAllConnections()
-    await closed
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close()
   }
 
   // Volumes, as the cloud has them. None of these counts as a call; reads see changes after their lag.
@@ -151,10 +110,6 @@ export class Ec2Fake {
 
   // Lasting conditions of the cloud.
 
-  set latencyMs(ms: number) {
-    this.#handler.latencyMs = ms
-  }
-
   deny(ids: readonly string[]): void {
     for (const id of ids) this.#account.denied.add(id)
   }
@@ -189,79 +144,24 @@ export class Ec2Fake {
     this.#account.credentials.lifetimeMs = ms
   }
 
-  // Faults of single calls.
-
-  inject(fault: Fault, scope: FaultScope = {}): InjectedFault {
-    return this.#faults.add(fault, scope)
-  }
-
-  clearFaults(): void {
-    this.#faults.clear()
-  }
-
-  /** Lets all calls that hang now go their ordinary way. */
-  release(): void {
-    this.#handler.release()
-  }
-
-  /** Resolves when every late write has taken effect. */
-  landed(): Promise<void> {
-    return this.#handler.landed()
-  }
-
-  // What was called.
-
-  /** Heard when a call has arrived and before anything happened; what it returns is awaited. */
-  set onCall(listener: ((call: RecordedCall) => void | Promise<void>) | undefined) {
-    this.#handler.onCall = listener
-  }
-
-  count(action: string): Readonly<CallCount> {
-    return { ...this.#log.count(action) }
-  }
-
-  counts(): Record<string, CallCount> {
-    return this.#log.counts()
-  }
-
-  /** The last calls, oldest first. */
-  calls(action?: string): readonly RecordedCall[] {
-    return this.#log.recent().filter((call) => action === undefined || call.action === action)
-  }
-
-  /** Resolves when the next such call arrives. */
-  nextCall(action?: string): Promise<RecordedCall> {
-    return this.#log.next(action)
-  }
-
-  get inFlight(): number {
-    return this.#log.inFlight
-  }
-
-  get inFlightMax(): number {
-    return this.#log.inFlightMax
-  }
-
-  /** Forgets counts and log; volumes, faults and conditions stay. */
-  resetCounts(): void {
-    this.#log.reset()
+  protected override async route(
+    incoming: IncomingMessage,
+    response: ServerResponse,
+    { method, url, body }: HttpRequest,
+  ): Promise<void> {
+    const extra = this.extraRoute?.({ method, url, body })
+    if (extra !== undefined) return send(response, extra)
+    if (method === 'GET' && url.pathname === '/v1/credentials') {
+      return send(response, { status: 200, type: 'application/json', body: this.#account.credentials.podIdentity() })
+    }
+    const parameters = new CallParameters(body)
+    const action = parameters.get('Action') ?? ''
+    return this.handle(incoming, response, { action, parameters, body, requestId: randomUUID() })
   }
 
   #volume(id: string): Volume {
     const volume = this.#account.volumes.get(id)
     if (volume === undefined) throw new Error(`the fake has no volume ${id}`)
     return volume
-  }
-
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = await readBody(request)
-    if (body === undefined) return
-    const method = request.method ?? 'GET'
-    const url = new URL(request.url ?? '/', 'http://fake')
-    const extra = this.extraRoute?.({ method, url, body })
-    if (extra !== undefined) await send(response, extra)
-    else if (method === 'GET' && url.pathname === '/v1/credentials') {
-      await send(response, { status: 200, type: 'application/json', body: this.#account.credentials.podIdentity() })
-    } else await this.#handler.handle(request, response, body)
   }
 }

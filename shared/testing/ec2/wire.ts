@@ -5,11 +5,13 @@
 export class AwsFault extends Error {
   readonly code: string
   readonly status: number
+  readonly retryAfterSeconds: number | undefined
 
-  constructor(code: string, message: string, status = 400) {
+  constructor(code: string, message: string, status = 400, retryAfterSeconds?: number) {
     super(message)
     this.code = code
     this.status = status
+    this.retryAfterSeconds = retryAfterSeconds
   }
 }
 

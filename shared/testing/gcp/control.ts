@@ -9,10 +9,9 @@
 //                        { clear: true, release: true, deny: [id], allow: [id], fill: [id], latencyMs, quota: bool,
 //                          operationsLastMs, adoptUnknown: bool, errorDetails: bool, metadataIsDown: bool }
 //   POST /_fake/reset    forgets counts and calls
-import type { HttpAnswer } from '../ec2/http.ts'
+import { changeDisks, changeTags, statesOf, steeredBy, type DisksByHand } from '../cloud-fake/control.ts'
 import type { DiskOptions } from './disk-store.ts'
-import type { Fault, FaultScope } from './faults.ts'
-import type { ExtraRoute, GcpFake } from './gcp-fake.ts'
+import type { GcpFake } from './gcp-fake.ts'
 
 export interface DiskFolder {
   readonly project: string
@@ -46,76 +45,36 @@ export interface NumberedDisks {
   readonly folder?: DiskFolder
 }
 
-export function controlRoute(fake: GcpFake): ExtraRoute {
-  return ({ body, method, url }) => {
-    if (!url.pathname.startsWith('/_fake/')) return undefined
-    const handler = handlers[`${method} ${url.pathname.slice('/_fake/'.length)}`]
-    if (handler === undefined) return json(404, { error: `no ${method} ${url.pathname}` })
-    try {
-      return json(200, handler(fake, body === '' ? {} : (JSON.parse(body) as object), url.searchParams))
-    } catch (error) {
-      return json(400, { error: String(error) })
-    }
-  }
-}
-
-type Handler = (fake: GcpFake, body: object, query: URLSearchParams) => object
-
-const handlers: Readonly<Record<string, Handler>> = {
-  'GET state': (fake, _, query) => ({
-    counts: fake.counts(),
+export const controlRoute = steeredBy<GcpFake, Conditions>({
+  callName: 'operation',
+  state: (fake, ids) => ({
     identity: fake.identity.counts,
-    inFlight: fake.inFlight,
-    inFlightMax: fake.inFlightMax,
     diskCount: fake.diskCount,
-    disks: Object.fromEntries((query.get('ids')?.split(',') ?? []).map((id) => [id, diskState(fake, id)])),
+    disks: statesOf(ids, (id) => diskState(fake, id)),
   }),
-  'GET calls': (fake, _, query) => ({ calls: fake.calls(query.get('operation') ?? undefined) }),
-  'POST disks': (fake, body) => {
-    const { add = [], count = 0, remove = [] } = body as DisksRequest
-    for (const { id, ...options } of add) fake.addDisk(id, options)
-    for (const id of remove) fake.removeDisk(id)
-    addNumberedDisks(fake, count)
-    return { diskCount: fake.diskCount }
+  handlers: {
+    'POST disks': (fake, body) => {
+      changeDisks(byHand(fake), body)
+      return { diskCount: fake.diskCount }
+    },
+    'POST labels': (fake, body) => diskState(fake, changeTags(byHand(fake), body)) ?? {},
   },
-  'POST labels': (fake, body) => {
-    const { id, remove = [], set = {} } = body as LabelsRequest
-    if (!fake.hasDisk(id)) fake.addDisk(id)
-    for (const [key, value] of Object.entries(set)) fake.setLabel(id, key, value)
-    for (const key of remove) fake.deleteLabel(id, key)
-    return diskState(fake, id) ?? {}
+  setConditions(fake, conditions) {
+    fake.deny(conditions.deny ?? [])
+    fake.allow(conditions.allow ?? [])
+    for (const id of conditions.fill ?? []) fake.fill(id)
+    if (conditions.quota !== undefined) fake.enforceQuota(conditions.quota)
+    if (conditions.operationsLastMs !== undefined) fake.operationsLast(conditions.operationsLastMs)
+    if (conditions.adoptUnknown !== undefined) fake.adoptUnknownDisks(conditions.adoptUnknown)
+    if (conditions.errorDetails !== undefined) fake.errorDetails = conditions.errorDetails
+    if (conditions.metadataIsDown !== undefined) fake.identity.metadataIsDown = conditions.metadataIsDown
   },
-  'POST faults': (fake, body) => {
-    const { fault, times, ...request } = body as FaultsRequest
-    if (request.clear === true) fake.clearFaults()
-    if (request.release === true) fake.release()
-    if (fault !== undefined) fake.inject(fault, { ...request, times: times === 'always' ? Infinity : (times ?? 1) })
-    setConditions(fake, request)
-    return {}
-  },
-  'POST reset': (fake) => {
-    fake.resetCounts()
-    return {}
-  },
-}
-
-interface DisksRequest {
-  readonly add?: readonly ({ readonly id: string } & DiskOptions)[]
-  readonly remove?: readonly string[]
-  readonly count?: number
-}
-
-interface LabelsRequest {
-  readonly id: string
-  readonly set?: Readonly<Record<string, string>>
-  readonly remove?: readonly string[]
-}
+})
 
 interface Conditions {
   readonly deny?: readonly string[]
   readonly allow?: readonly string[]
   readonly fill?: readonly string[]
-  readonly latencyMs?: number
   readonly quota?: boolean
   readonly operationsLastMs?: number
   readonly adoptUnknown?: boolean
@@ -123,29 +82,17 @@ interface Conditions {
   readonly metadataIsDown?: boolean
 }
 
-interface FaultsRequest extends Omit<FaultScope, 'times'>, Conditions {
-  readonly fault?: Fault
-  readonly times?: number | 'always'
-  readonly clear?: boolean
-  readonly release?: boolean
-}
-
-function setConditions(fake: GcpFake, conditions: Conditions): void {
-  fake.deny(conditions.deny ?? [])
-  fake.allow(conditions.allow ?? [])
-  for (const id of conditions.fill ?? []) fake.fill(id)
-  if (conditions.latencyMs !== undefined) fake.latencyMs = conditions.latencyMs
-  if (conditions.quota !== undefined) fake.enforceQuota(conditions.quota)
-  if (conditions.operationsLastMs !== undefined) fake.operationsLast(conditions.operationsLastMs)
-  if (conditions.adoptUnknown !== undefined) fake.adoptUnknownDisks(conditions.adoptUnknown)
-  if (conditions.errorDetails !== undefined) fake.errorDetails = conditions.errorDetails
-  if (conditions.metadataIsDown !== undefined) fake.identity.metadataIsDown = conditions.metadataIsDown
+function byHand(fake: GcpFake): DisksByHand<DiskOptions> {
+  return {
+    has: (id) => fake.hasDisk(id),
+    add: (id, options) => fake.addDisk(id, options),
+    remove: (id) => fake.removeDisk(id),
+    addNumbered: (count) => addNumberedDisks(fake, count),
+    set: (id, key, value) => fake.setLabel(id, key, value),
+    delete: (id, key) => fake.deleteLabel(id, key),
+  }
 }
 
 function diskState(fake: GcpFake, id: string): object | null {
   return fake.hasDisk(id) ? { labels: fake.labelsOf(id), changedAtMs: fake.changedAtMs(id) } : null
-}
-
-function json(status: number, value: object): HttpAnswer {
-  return { status, type: 'application/json', body: `${JSON.stringify(value)}\n` }
 }

@@ -3,7 +3,7 @@ import { DiskStore, type Disk } from './disk-store.ts'
 import { applyMask } from './field-mask.ts'
 import { parseFilter } from './filters.ts'
 import { checkLabels } from './label-rules.ts'
-import { MinuteQuota, quotaGroupOf } from './quota.ts'
+import { MinuteQuota, quotaGroupOf, quotaPerMinute, type QuotaGroup } from './quota.ts'
 import {
   conditionNotMet,
   forbidden,
@@ -38,8 +38,8 @@ export class DiskActions {
     this.disks = new DiskStore(clock)
   }
 
-  enforceQuota(on: boolean): void {
-    this.#quota = on ? new MinuteQuota(this.#clock) : undefined
+  enforceQuota(on: boolean, limits: Partial<Readonly<Record<QuotaGroup, number>>> = {}): void {
+    this.#quota = on ? new MinuteQuota(this.#clock, { ...quotaPerMinute, ...limits }) : undefined
   }
 
   /** Counts this call. Throws where the minute's quota is used up. */

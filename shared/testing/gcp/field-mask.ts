@@ -1,14 +1,14 @@
 // Partial answers: `items(name,labels),nextPageToken` as the `fields` parameter or the X-Goog-FieldMask header say it.
 
 /** What to keep; undefined keeps everything below. */
-interface Mask {
+export interface Mask {
   readonly [field: string]: Mask | undefined
 }
 
 type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
 
 export function applyMask(value: Json, fields: string | undefined): Json {
-  return fields === undefined || fields === '*' ? value : keep(value, parse(fields))
+  return fields === undefined || fields === '*' ? value : keep(value, parseMask(fields))
 }
 
 function keep(value: Json, mask: Mask | undefined): Json {
@@ -26,13 +26,13 @@ function isList(value: readonly Json[] | { readonly [key: string]: Json }): valu
   return Array.isArray(value)
 }
 
-function parse(fields: string): Mask {
+export function parseMask(fields: string): Mask {
   const mask: Record<string, Mask | undefined> = {}
   for (const field of splitOutside(fields, ',')) {
     const [, path = '', inner] = /^([^(]*)(?:\((.*)\))?$/s.exec(field.trim()) ?? []
     const [first = '', ...rest] = path.split(/[./]/)
     const below = [rest.join('/'), inner === undefined ? '' : `(${inner})`].join('')
-    const innerMask = below === '' ? undefined : parse(below.replace(/^\((.*)\)$/s, '$1'))
+    const innerMask = below === '' ? undefined : parseMask(below.replace(/^\((.*)\)$/s, '$1'))
     mask[first] = Object.hasOwn(mask, first) && innerMask !== undefined ? { ...mask[first], ...innerMask } : innerMask
   }
   return mask

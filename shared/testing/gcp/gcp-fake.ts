@@ -1,104 +1,59 @@
 // A Compute Engine (and metadata server, and token exchange) for tests, demos and benchmarks: plain HTTP on loopback,
 // Google's own client speaks to it. It behaves as the real one does where that hurts; what can be made to go wrong is
 // listed in faults.ts.
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { systemClock, type Clock } from '../../src/runtime/clock.ts'
-import { readBody, send, type HttpAnswer } from '../ec2/http.ts'
-import { CallHandler } from './call-handler.ts'
-import { CallLog, type CallCount, type RecordedCall } from './call-log.ts'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { systemClock } from '../../src/runtime/clock.ts'
+import type { CallCount } from '../cloud-fake/call-log.ts'
+import { CloudFake, type CloudFakeOptions, type HttpRequest } from '../cloud-fake/cloud-fake.ts'
+import { send } from '../cloud-fake/http.ts'
+import { ComputeService } from './compute-service.ts'
 import { DiskActions } from './disk-actions.ts'
 import type { Disk, DiskOptions } from './disk-store.ts'
-import { FaultScript, type Fault, type FaultScope, type InjectedFault } from './faults.ts'
+import { hits, type FaultScope, type OwnFault } from './faults.ts'
 import { Identity } from './identity.ts'
 import { labelsPerDisk } from './label-rules.ts'
-import { parseRequest } from './wire.ts'
+import type { RecordedCall } from './recorded-call.ts'
+import type { QuotaGroup } from './quota.ts'
+import { parseRequest, type ComputeRequest } from './wire.ts'
 
-export interface GcpFakeOptions {
-  /** 0, the default, takes a free one. */
-  readonly port?: number
-  /** 127.0.0.1 where it is missing. */
-  readonly host?: string
-  /** Every answer takes this long; a write takes effect at its end. */
-  readonly latencyMs?: number
+export interface GcpFakeOptions extends CloudFakeOptions {
   /** Enforce Compute Engine's quota of each minute. */
   readonly quota?: boolean
   /** What the metadata server says; `fake-project` where it is missing. */
   readonly project?: string
   /** Refuse calls without a token that this fake handed out. */
   readonly requireToken?: boolean
-  /** For latency, quota, operations and late writes. */
-  readonly clock?: Clock
-  /** How many calls the log remembers. */
-  readonly logLimit?: number
 }
 
-/** Answers paths that are not Google's own; undefined for those it does not know. */
-export type ExtraRoute = (request: {
-  readonly method: string
-  readonly url: URL
-  readonly body: string
-}) => HttpAnswer | undefined
-
-export class GcpFake {
-  /** What hands out tokens, on the same port. */
+export class GcpFake extends CloudFake<ComputeRequest, RecordedCall, CallCount, OwnFault, FaultScope> {
+  /** What hands out tokens, on the same port; what was asked of it is counted there. */
   readonly identity: Identity
   readonly #actions: DiskActions
-  readonly #log: CallLog
-  readonly #faults = new FaultScript()
-  readonly #handler: CallHandler
-  readonly #server: Server
-  extraRoute: ExtraRoute | undefined
+  readonly #service: ComputeService
 
   private constructor(options: GcpFakeOptions) {
     const clock = options.clock ?? systemClock
-    this.identity = new Identity(clock, options.project ?? 'fake-project')
-    this.#actions = new DiskActions(clock)
-    this.#log = new CallLog(options.logLimit ?? 1000)
-    this.#handler = new CallHandler({
-      actions: this.#actions,
-      identity: this.identity,
-      clock,
-      log: this.#log,
-      faults: this.#faults,
-      requireToken: options.requireToken ?? false,
+    const identity = new Identity(clock, options.project ?? 'fake-project')
+    const actions = new DiskActions(clock)
+    const service = new ComputeService({ actions, identity, requireToken: options.requireToken ?? false })
+    super(options, {
+      service,
+      log: {
+        nameOf: ({ operation }) => operation,
+        throttleOutcomes: new Set(['rateLimitExceeded']),
+        zero: { calls: 0, throttled: 0, failed: 0 },
+      },
+      hits,
     })
-    this.#handler.latencyMs = options.latencyMs ?? 0
-    this.#actions.enforceQuota(options.quota ?? false)
-    this.#server = createServer((request, response) => void this.#serve(request, response))
-    // Longer than any client keeps an idle connection, or a reused one may be cut under a request.
-    this.#server.keepAliveTimeout = 120_000
+    this.identity = identity
+    this.#actions = actions
+    this.#service = service
+    actions.enforceQuota(options.quota ?? false)
   }
 
-  static async start(options: GcpFakeOptions = {}): Promise<GcpFake> {
-    const fake = new GcpFake(options)
-    await new Promise<void>((resolve, reject) => {
-      fake.#server.once('error', reject)
-      fake.#server.listen(options.port ?? 0, options.host ?? '127.0.0.1', resolve)
-    })
-    return fake
-  }
-
-  /** For `gcp.endpoint`. */
-  get url(): string {
-    return `http://${this.host}`
-  }
-
-  /** For `GCE_METADATA_HOST`. */
-  get host(): string {
-    return `127.0.0.1:${(this.#server.address() as AddressInfo).port}`
-  }
-
-  /** Cuts every connection, also of calls that hang; late writes that are still under way never land. */
-  async close(): Promise<void> {
-    this.#handler.stop()
-    const closed = new Promise((resolve) => this.#server.close(resolve))
-    this.#server.closeAllConnections()
-    await closed
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close()
+  /** Its `url` is for `gcp.endpoint`, its `host` for `GCE_METADATA_HOST`. */
+  static start(options: GcpFakeOptions = {}): Promise<GcpFake> {
+    return new GcpFake(options).listen()
   }
 
   // Disks, as the cloud has them, by `projects/p/zones/z/disks/d`. None of these counts as a call.
@@ -151,13 +106,9 @@ export class GcpFake {
 
   // Lasting conditions of the cloud.
 
-  set latencyMs(ms: number) {
-    this.#handler.latencyMs = ms
-  }
-
   /** Whether errors carry `details` with an ErrorInfo, as newer front ends send them. */
   set errorDetails(on: boolean) {
-    this.#handler.errorDetails = on
+    this.#service.errorDetails = on
   }
 
   deny(ids: readonly string[]): void {
@@ -168,9 +119,9 @@ export class GcpFake {
     for (const id of ids) this.#actions.denied.delete(id)
   }
 
-  /** 1,500 calls a minute of each group; full each time it is switched on. */
-  enforceQuota(on: boolean): void {
-    this.#actions.enforceQuota(on)
+  /** 1,500 calls a minute of each group, or fewer; full each time it is switched on. */
+  enforceQuota(on: boolean, limits: Partial<Readonly<Record<QuotaGroup, number>>> = {}): void {
+    this.#actions.enforceQuota(on, limits)
   }
 
   /** A write takes effect so much later; until then the disk is not ready for another. */
@@ -183,85 +134,24 @@ export class GcpFake {
     this.#actions.disks.adoptsUnknown = on
   }
 
-  // Faults of single calls.
-
-  inject(fault: Fault, scope: FaultScope = {}): InjectedFault {
-    return this.#faults.add(fault, scope)
-  }
-
-  clearFaults(): void {
-    this.#faults.clear()
-  }
-
-  /** Lets all calls that hang now go their ordinary way. */
-  release(): void {
-    this.#handler.release()
-  }
-
-  /** Resolves when every late write has taken effect. */
-  landed(): Promise<void> {
-    return this.#handler.landed()
-  }
-
-  // What was called.
-
-  /** Heard when a call has arrived and before anything happened; what it returns is awaited. */
-  set onCall(listener: ((call: RecordedCall) => void | Promise<void>) | undefined) {
-    this.#handler.onCall = listener
-  }
-
-  count(operation: string): Readonly<CallCount> {
-    return { ...this.#log.count(operation) }
-  }
-
-  /** Calls of the API; what was asked of `identity` is counted there. */
-  counts(): Record<string, CallCount> {
-    return this.#log.counts()
-  }
-
-  /** The last calls, oldest first. */
-  calls(operation?: string): readonly RecordedCall[] {
-    return this.#log.recent().filter((call) => operation === undefined || call.operation === operation)
-  }
-
-  /** Resolves when the next such call arrives. */
-  nextCall(operation?: string): Promise<RecordedCall> {
-    return this.#log.next(operation)
-  }
-
-  get inFlight(): number {
-    return this.#log.inFlight
-  }
-
-  get inFlightMax(): number {
-    return this.#log.inFlightMax
-  }
-
-  /** Forgets counts and log; disks, faults and conditions stay. */
-  resetCounts(): void {
-    this.#log.reset()
+  protected override async route(
+    incoming: IncomingMessage,
+    response: ServerResponse,
+    { method, url, body }: HttpRequest,
+  ): Promise<void> {
+    const { headers } = incoming
+    const compute = parseRequest(method, url, { headers, body })
+    if (compute !== undefined) return this.handle(incoming, response, compute)
+    // Google's own programs look whether the metadata server calls itself one.
+    if (url.pathname.startsWith('/computeMetadata/')) response.setHeader('Metadata-Flavor', 'Google')
+    const answer =
+      this.extraRoute?.({ method, url, body }) ?? this.identity.answer({ method, path: url.pathname, headers })
+    return send(response, answer ?? { status: 404, type: 'text/html', body: '<title>Error 404 (Not Found)!!1</title>' })
   }
 
   #disk(id: string): Disk {
     const disk = this.#actions.disks.get(id)
     if (disk === undefined) throw new Error(`the fake has no disk ${id}`)
     return disk
-  }
-
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = await readBody(request)
-    if (body === undefined) return
-    const { headers, method = 'GET' } = request
-    const url = new URL(request.url ?? '/', 'http://fake')
-    const compute = parseRequest(method, url, { headers, body })
-    if (compute !== undefined) {
-      await this.#handler.handle(request, response, compute)
-      return
-    }
-    // Google's own programs look whether the metadata server calls itself one.
-    if (url.pathname.startsWith('/computeMetadata/')) response.setHeader('Metadata-Flavor', 'Google')
-    const answer =
-      this.extraRoute?.({ method, url, body }) ?? this.identity.answer({ method, path: url.pathname, headers })
-    await send(response, answer ?? { status: 404, type: 'text/html', body: '<title>Error 404 (Not Found)!!1</title>' })
   }
 }

@@ -2,7 +2,7 @@
 // of Google use. Both on the fake's own port: GCE_METADATA_HOST for the one, `token_url` in the credentials file for the
 // other.
 import type { IncomingHttpHeaders } from 'node:http'
-import type { HttpAnswer } from '../ec2/http.ts'
+import type { HttpAnswer } from '../cloud-fake/http.ts'
 import type { Clock } from '../../src/runtime/clock.ts'
 
 export interface IdentityRequest {

@@ -5,10 +5,17 @@ import type { RunningProgram } from './running-program.ts'
 import { SecretFolder } from './secret-folder.ts'
 
 const prefix = 'k8s_cloud_tagger_'
-/** What only the other program has anything to say about. */
+/** What only the other program has anything to say about, or nobody before there is something to name. */
 const othersOwn = {
-  webhook: ['claims', 'sweeps_total', 'watch_restarts'],
-  reconciler: ['reviews_total', 'certificate_reloads_total'],
+  webhook: ['claims', 'sweeps_total', 'watch_restarts', 'untagged_required', 'removals_held', 'rules_info'],
+  reconciler: [
+    'reviews_total',
+    'mutations_total',
+    'admission_problems_total',
+    'certificate_reloads_total',
+    'untagged_required',
+    'removals_held',
+  ],
 }
 
 describe('what the programs say about themselves', function () {
@@ -91,7 +98,7 @@ describe('what the programs say about themselves', function () {
     expect(empty).to.have.members(othersOwn.reconciler.map((name) => prefix + name))
     // A standby speaks to no cloud, so it has no budget to show.
     const { samples } = await families(second)
-    const quiet = /^k8s_cloud_tagger_(build_info|kubernetes_calls_total|cloud_rate_per_second)/
+    const quiet = /^k8s_cloud_tagger_(build_info|rules_info|kubernetes_calls_total|cloud_rate_per_second)/
     expect(samples.filter((line) => !line.endsWith(' 0') && !quiet.test(line))).to.deep.equal([])
   })
 })

@@ -6,7 +6,7 @@ import { parseRecord } from '../../src/plan/record-codec.ts'
 import { CertificateAuthority } from '../certificates.ts'
 import type { KeyAndCertificate } from '../certificates.ts'
 import { Ec2Fake, fakeCredentials } from '../ec2/ec2-fake.ts'
-import type { RecordedCall } from '../ec2/call-log.ts'
+import type { RecordedCall } from '../ec2/recorded-call.ts'
 import { numberedVolumeId } from '../ec2/control.ts'
 import type { ClaimSpec, VolumeSpec } from '../kubernetes/bodies.ts'
 import { EmbeddedKubernetes } from '../kubernetes/embedded-kubernetes.ts'
@@ -34,6 +34,12 @@ export interface StartOptions {
   /** The pod's name, and the service account's; default that of the program. */
   readonly name?: string
   readonly config?: ConfigGroups
+}
+
+export interface ReportRun {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
 }
 
 export type CloudHook = (call: RecordedCall) => void | Promise<void>
@@ -147,6 +153,32 @@ export class Installation {
 
   reconciler(options?: StartOptions): Promise<RunningProgram> {
     return this.run('reconciler', options)
+  }
+
+  /** Runs the report to its end, with the rights that it needs and no others. */
+  async report(args: readonly string[] = [], config: ConfigGroups = {}): Promise<ReportRun> {
+    const process = await this.launchReport(args, config)
+    const { code } = await process.exited
+    return { code, stdout: process.stdout, stderr: process.stderr }
+  }
+
+  async launchReport(args: readonly string[] = [], config: ConfigGroups = {}): Promise<ProgramProcess> {
+    const account = serviceAccount('report')
+    this.kubernetes.users.tokenOf(account)
+    this.kubernetes.users.setRules(account, rules.report)
+    const configPath = join(this.#folder, 'report.yaml')
+    const ports = { http: await freePort(), webhook: await freePort() }
+    await writeFile(configPath, JSON.stringify(mergeGroups(this.#defaults(ports), this.#config, config)))
+    return new ProgramProcess({
+      program: 'report',
+      args,
+      env: {
+        CONFIG_PATH: configPath,
+        KUBECONFIG: await this.kubernetes.kubeconfigFor(account, this.#folder),
+        AWS_ACCESS_KEY_ID: fakeCredentials.accessKeyId,
+        AWS_SECRET_ACCESS_KEY: fakeCredentials.secretAccessKey,
+      },
+    })
   }
 
   /** Has the API server call a webhook at this port. Replaces an earlier registration of the name. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 
-export type ProgramName = 'webhook' | 'reconciler'
+export type ProgramName = 'webhook' | 'reconciler' | 'report'
 
 /** One line of a program's log. */
 export interface LogLine {
@@ -35,7 +35,7 @@ process.once('exit', () => {
   for (const { pid } of running) if (pid !== undefined) process.kill(pid, 'SIGKILL')
 })
 
-/** One of the two programs, started from its sources as a process of its own. */
+/** One of the programs, started from its sources as a process of its own. */
 export class ProgramProcess {
   readonly exited: Promise<ProgramExit>
   readonly #child: ChildProcessByStdio<null, Readable, Readable>
@@ -87,6 +87,11 @@ export class ProgramProcess {
   async kill(): Promise<void> {
     this.#child.kill('SIGKILL')
     await this.exited
+  }
+
+  /** As Ctrl-C does. */
+  interrupt(): void {
+    this.#child.kill('SIGINT')
   }
 
   /** Asks it to stop, and tells how it ended and how long that took. */

@@ -7,6 +7,7 @@ export const productNamespace = 'k8s-cloud-tagger'
 export const rules: Readonly<Record<ProgramName, readonly AccessRule[]>> = {
   webhook: [
     { apiGroups: [''], resources: ['persistentvolumeclaims'], verbs: ['get'] },
+    { apiGroups: [''], resources: ['namespaces'], verbs: ['get', 'list', 'watch'] },
     { apiGroups: [''], resources: ['persistentvolumes'], verbs: ['get', 'patch'] },
     { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
     {
@@ -19,7 +20,7 @@ export const rules: Readonly<Record<ProgramName, readonly AccessRule[]>> = {
     { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'], namespace: productNamespace },
   ],
   reconciler: [
-    { apiGroups: [''], resources: ['persistentvolumeclaims'], verbs: ['get', 'list', 'watch'] },
+    { apiGroups: [''], resources: ['persistentvolumeclaims', 'namespaces'], verbs: ['get', 'list', 'watch'] },
     { apiGroups: [''], resources: ['persistentvolumes'], verbs: ['get', 'list', 'watch', 'patch'] },
     { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
     {
@@ -28,6 +29,9 @@ export const rules: Readonly<Record<ProgramName, readonly AccessRule[]>> = {
       verbs: ['get', 'create', 'update', 'patch'],
       namespace: productNamespace,
     },
+  ],
+  report: [
+    { apiGroups: [''], resources: ['persistentvolumeclaims', 'persistentvolumes', 'namespaces'], verbs: ['list'] },
   ],
 }
 

@@ -1,13 +1,18 @@
 import { expect } from 'chai'
 import { admissionReview } from '@k8s-cloud-tagger/shared/testing/programs/review.ts'
 import type { ReviewOptions } from '@k8s-cloud-tagger/shared/testing/programs/review.ts'
-import { decide, reviewOutcomes } from './decide.ts'
+import { claimWriteOf, decide, reviewOutcomes } from './decide.ts'
+import { silence } from './judge.ts'
 import { decodeReview } from './review.ts'
 
-function decisionOn(options: ReviewOptions) {
+function requestOf(options: ReviewOptions) {
   const decoded = decodeReview(JSON.stringify(admissionReview(options)))
   if (decoded.kind === 'malformed') throw new Error(decoded.problem)
-  return decide(decoded.request)
+  return decoded.request
+}
+
+function decisionOn(options: ReviewOptions, judgement = silence) {
+  return decide(requestOf(options), judgement)
 }
 
 const bound = { uid: 'claim-uid-1', resourceVersion: '12', volumeName: 'pv-1' }
@@ -52,6 +57,22 @@ const cases: readonly {
   { when: 'the object has no name', review: { object: { ...bound, name: '' } }, outcome: 'not-a-claim' },
 ]
 
+describe('claimWriteOf', () => {
+  for (const { when, review, outcome } of cases) {
+    if (outcome === 'not-a-claim' && when !== 'the object has no name') {
+      it(`is undefined when ${when}`, () => {
+        expect(claimWriteOf(requestOf(review))).to.equal(undefined)
+      })
+    }
+  }
+
+  it('knows a claim before its update, and none before its creation', () => {
+    expect(claimWriteOf(requestOf({ object: bound, oldObject: before }))?.oldObject?.resourceVersion).to.equal('11')
+    const created = claimWriteOf(requestOf({ operation: 'CREATE', object: bound, oldObject: before }))
+    expect(created).to.have.property('oldObject', undefined)
+  })
+})
+
 describe('decide', () => {
   for (const { when, review, outcome } of cases) {
     it(`allows, and ${outcome === 'queued' ? 'makes a job' : 'makes no job'} when ${when}`, () => {
@@ -63,8 +84,39 @@ describe('decide', () => {
     })
   }
 
+  const judgement = { warnings: ['mind the gap'], denial: 'no', told: [] }
+
+  it('refuses what is denied, and makes no job', () => {
+    expect(decisionOn({ object: bound, oldObject: before }, judgement)).to.deep.equal({
+      answer: { allowed: false, message: 'no', warnings: ['mind the gap'] },
+      outcome: 'denied',
+      job: undefined,
+    })
+  })
+
+  it('gives a dry run the same answer, and makes no job', () => {
+    for (const denial of ['no', undefined]) {
+      const said = { ...judgement, denial }
+      const real = decisionOn({ object: bound, oldObject: before }, said)
+      const dry = decisionOn({ object: bound, oldObject: before, dryRun: true }, said)
+
+      expect(dry).to.deep.equal({ answer: real.answer, outcome: 'dry-run', job: undefined })
+    }
+  })
+
+  it('warns of a claim that makes a job, and of one that makes none', () => {
+    const warning = { ...judgement, denial: undefined }
+
+    for (const object of [bound, before]) {
+      expect(decisionOn({ object, oldObject: before }, warning).answer).to.deep.equal({
+        allowed: true,
+        warnings: ['mind the gap'],
+      })
+    }
+  })
+
   it('has a case for every outcome', () => {
-    expect(new Set(cases.map(({ outcome }) => outcome))).to.deep.equal(new Set(reviewOutcomes))
+    expect(new Set(['denied', ...cases.map(({ outcome }) => outcome)])).to.deep.equal(new Set(reviewOutcomes))
   })
 
   it('hints at the version before an update, at the uid and at the volume', () => {

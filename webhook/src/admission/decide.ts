@@ -1,6 +1,7 @@
 import { claimKey } from '@k8s-cloud-tagger/shared/claims/claim-key.ts'
 import type { ClaimKey } from '@k8s-cloud-tagger/shared/claims/claim-key.ts'
 import type { Hints } from '@k8s-cloud-tagger/shared/queue/hints.ts'
+import type { ClaimWrite, Judgement } from './judge.ts'
 import { allowed } from './review.ts'
 import type { Answer, ReviewRequest } from './review.ts'
 
@@ -16,28 +17,56 @@ export interface Job {
   readonly hints: Hints
 }
 
-export type ReviewOutcome = 'queued' | 'unbound' | 'dry-run' | 'deleting' | 'not-a-claim'
+export type ReviewOutcome = 'queued' | 'unbound' | 'denied' | 'dry-run' | 'deleting' | 'not-a-claim'
 
-export const reviewOutcomes: readonly ReviewOutcome[] = ['queued', 'unbound', 'dry-run', 'deleting', 'not-a-claim']
+export const reviewOutcomes: readonly ReviewOutcome[] = [
+  'queued',
+  'unbound',
+  'denied',
+  'dry-run',
+  'deleting',
+  'not-a-claim',
+]
 
-/** Pure, and never slower than a few lines: the API server holds somebody's `kubectl apply` meanwhile. */
-export function decide(request: ReviewRequest): Decision {
-  const claim = request.object
-  if (!isClaimWrite(request) || claim === undefined) return noJob('not-a-claim')
-  if (request.dryRun) return noJob('dry-run')
-  if (claim.deleting) return noJob('deleting')
+/**
+ * Pure, and never slower than a few lines: the API server holds somebody's `kubectl apply` meanwhile. A dry run hears what
+ * the write would hear, and changes nothing.
+ */
+export function decide(request: ReviewRequest, judgement: Judgement): Decision {
+  const claim = claimWriteOf(request)?.object
+  if (claim?.name === undefined) return noJob('not-a-claim')
+  const answer = answerOf(judgement)
+  if (request.dryRun) return noJob('dry-run', answer)
+  if (claim.deleting) return noJob('deleting', answer)
+  if (!answer.allowed) return noJob('denied', answer)
   // The bind writes the volume's name through the same resource, so it calls here itself.
-  if (claim.volumeName === undefined) return noJob('unbound')
+  if (claim.volumeName === undefined) return noJob('unbound', answer)
   return {
-    answer: allowed,
+    answer,
     outcome: 'queued',
     job: { key: claimKey(claim.namespace, claim.name), hints: hintsOf(request) },
   }
 }
 
-function isClaimWrite({ resource, subResource, operation }: ReviewRequest): boolean {
-  if (resource.group !== '' || resource.resource !== 'persistentvolumeclaims' || subResource !== undefined) return false
-  return operation === 'CREATE' || operation === 'UPDATE'
+/** The claim of a review that creates or changes one; undefined for every other review. */
+export function claimWriteOf({
+  resource,
+  subResource,
+  operation,
+  object,
+  oldObject,
+}: ReviewRequest): ClaimWrite | undefined {
+  if (resource.group !== '' || resource.resource !== 'persistentvolumeclaims' || subResource !== undefined) {
+    return undefined
+  }
+  if (object === undefined) return undefined
+  if (operation === 'CREATE') return { object, oldObject: undefined }
+  return operation === 'UPDATE' ? { object, oldObject } : undefined
+}
+
+function answerOf({ warnings, denial }: Judgement): Answer {
+  if (denial !== undefined) return { allowed: false, message: denial, warnings }
+  return warnings.length === 0 ? allowed : { allowed: true, warnings }
 }
 
 function hintsOf({ object, oldObject }: ReviewRequest): Hints {
@@ -52,6 +81,6 @@ function hintsOf({ object, oldObject }: ReviewRequest): Hints {
   }
 }
 
-function noJob(outcome: ReviewOutcome): Decision {
-  return { answer: allowed, job: undefined, outcome }
+function noJob(outcome: ReviewOutcome, answer = allowed): Decision {
+  return { answer, job: undefined, outcome }
 }

@@ -34,6 +34,10 @@ describe('decodeReview', () => {
         uid: 'claim-uid-1',
         resourceVersion: '12',
         volumeName: 'pv-1',
+        storageClassName: undefined,
+        labels: { team: 'core' },
+        annotations: {},
+        hasLabels: true,
         deleting: false,
       },
       oldObject: {
@@ -42,6 +46,10 @@ describe('decodeReview', () => {
         uid: 'claim-uid-1',
         resourceVersion: '11',
         volumeName: undefined,
+        storageClassName: undefined,
+        labels: {},
+        annotations: {},
+        hasLabels: false,
         deleting: false,
       },
     })
@@ -56,6 +64,39 @@ describe('decodeReview', () => {
 
     expect(review.request).to.not.have.property('name')
     expect(requestOf(review).object?.name).to.equal('data-x7k2p')
+  })
+
+  it('knows no name before generateName has made one, and takes the namespace of the request', () => {
+    const review = admissionReview({ operation: 'CREATE', name: '', object: { namespace: '', name: '' } })
+
+    expect(requestOf(review).object).to.include({ namespace: 'db', name: undefined })
+  })
+
+  it("keeps labels and annotations that are text, and never kubectl's copy of the object", () => {
+    const labels = JSON.parse('{"team":"core","__proto__":"x","constructor":"y","n":1,"o":{}}') as Record<
+      string,
+      string
+    >
+    const annotations = { note: 'x', 'kubectl.kubernetes.io/last-applied-configuration': '{}' }
+    const { object } = requestOf(admissionReview({ object: { labels, annotations } }))
+
+    expect(Object.entries(object?.labels ?? {})).to.deep.equal([
+      ['team', 'core'],
+      ['__proto__', 'x'],
+      ['constructor', 'y'],
+    ])
+    expect(object?.annotations).to.deep.equal({ note: 'x' })
+  })
+
+  it('reads the storage class from either place', () => {
+    const annotations = { 'volume.beta.kubernetes.io/storage-class': 'old' }
+    const review = admissionReview({ object: { annotations } })
+    expect(requestOf(review).object?.storageClassName).to.equal('old')
+
+    const claim = review.request.object as { spec: Record<string, unknown> }
+    claim.spec['storageClassName'] = 'new'
+
+    expect(requestOf(review).object?.storageClassName).to.equal('new')
   })
 
   it('takes an empty text for an absent one, since Go writes both', () => {
@@ -144,11 +185,13 @@ describe('decodeReview', () => {
               uid: anything,
               resourceVersion: anything,
               deletionTimestamp: anything,
+              labels: anything,
+              annotations: anything,
             },
             { requiredKeys: [] },
           ),
         ),
-        spec: fc.oneof(anything, fc.record({ volumeName: anything })),
+        spec: fc.oneof(anything, fc.record({ volumeName: anything, storageClassName: anything })),
       }),
     )
     const anyRequest = fc.record(
@@ -178,6 +221,19 @@ describe('encodeAnswer', () => {
       apiVersion: 'admission.k8s.io/v1',
       kind: 'AdmissionReview',
       response: { uid: 'review-1', allowed: true },
+    })
+  })
+
+  it('carries a patch in base64 with its type, and neither where there is none', () => {
+    const response = (patch: Parameters<typeof encodeAnswer>[1]['patch']) =>
+      (JSON.parse(encodeAnswer('review-1', { allowed: true, patch: patch ?? [] })) as { response: object }).response
+
+    expect(response([])).to.deep.equal({ uid: 'review-1', allowed: true })
+    expect(response([{ op: 'add', path: '/metadata/labels/a', value: 'ä' }])).to.deep.equal({
+      uid: 'review-1',
+      allowed: true,
+      patchType: 'JSONPatch',
+      patch: Buffer.from('[{"op":"add","path":"/metadata/labels/a","value":"ä"}]').toString('base64'),
     })
   })
 

@@ -1,3 +1,8 @@
+import { lastAppliedAnnotation } from '@k8s-cloud-tagger/shared/claims/annotations.ts'
+import { claimKey } from '@k8s-cloud-tagger/shared/claims/claim-key.ts'
+import type { Claim } from '@k8s-cloud-tagger/shared/claims/claim.ts'
+import type { PatchOperation } from './json-patch.ts'
+
 /** The part of an admission.k8s.io/v1 request that we read. Callers are anonymous: nothing in it is acted on, only looked up. */
 export interface ReviewRequest {
   readonly uid: string
@@ -11,11 +16,37 @@ export interface ReviewRequest {
 
 export interface ReviewedClaim {
   readonly namespace: string
-  readonly name: string
+  /** Undefined where `generateName` is to make one: mutating webhooks come first. */
+  readonly name: string | undefined
   readonly uid: string | undefined
   readonly resourceVersion: string | undefined
   readonly volumeName: string | undefined
+  readonly storageClassName: string | undefined
+  readonly labels: Readonly<Record<string, string>>
+  /** Without kubectl's copy of the object. */
+  readonly annotations: Readonly<Record<string, string>>
+  /** Whether `metadata.labels` is there to add to. */
+  readonly hasLabels: boolean
   readonly deleting: boolean
+}
+
+/** A reviewed claim as the rules take it. It may never be stored, so what only stored objects have is empty. */
+export function asClaim(reviewed: ReviewedClaim): Claim {
+  const { namespace, name = '', uid = '', resourceVersion = '' } = reviewed
+  const { volumeName, storageClassName, labels, annotations, deleting } = reviewed
+  return {
+    key: claimKey(namespace, name),
+    namespace,
+    name,
+    uid,
+    resourceVersion,
+    createdAtMs: 0,
+    labels,
+    annotations,
+    volumeName,
+    storageClassName,
+    deleting,
+  }
 }
 
 export type DecodedReview =
@@ -51,25 +82,49 @@ function requestFrom(request: JsonObject, uid: string, operation: string): Revie
     resource: { group: text(resource['group']) ?? '', resource: text(resource['resource']) ?? '' },
     subResource: text(request['subResource']),
     dryRun: request['dryRun'] === true,
-    object: reviewedClaim(request['object']),
-    oldObject: reviewedClaim(request['oldObject']),
+    object: reviewedClaim(request['object'], request),
+    oldObject: reviewedClaim(request['oldObject'], request),
   }
 }
 
-function reviewedClaim(object: unknown): ReviewedClaim | undefined {
+function reviewedClaim(object: unknown, request: JsonObject): ReviewedClaim | undefined {
   if (!isObject(object) || !isObject(object['metadata'])) return undefined
   const { metadata } = object
-  const namespace = text(metadata['namespace'])
-  const name = text(metadata['name'])
-  if (namespace === undefined || name === undefined) return undefined
+  const namespace = text(metadata['namespace']) ?? text(request['namespace'])
+  if (namespace === undefined) return undefined
+  const spec = isObject(object['spec']) ? object['spec'] : {}
+  const annotations = stringsOf(metadata['annotations'])
   return {
     namespace,
-    name,
+    name: text(metadata['name']),
     uid: text(metadata['uid']),
     resourceVersion: text(metadata['resourceVersion']),
-    volumeName: isObject(object['spec']) ? text(object['spec']['volumeName']) : undefined,
+    volumeName: text(spec['volumeName']),
+    storageClassName: text(spec['storageClassName']) ?? text(annotations[storageClassAnnotation]),
+    labels: stringsOf(metadata['labels']),
+    annotations: without(lastAppliedAnnotation, annotations),
+    hasLabels: isObject(metadata['labels']),
     deleting: metadata['deletionTimestamp'] !== undefined && metadata['deletionTimestamp'] !== null,
   }
+}
+
+/** The form of a class before `spec.storageClassName`; Kubernetes still takes it. */
+const storageClassAnnotation = 'volume.beta.kubernetes.io/storage-class'
+
+const noStrings: Readonly<Record<string, string>> = Object.freeze({})
+
+/** The map itself where all of it is text, as it is from an API server. */
+function stringsOf(map: unknown): Readonly<Record<string, string>> {
+  if (!isObject(map)) return noStrings
+  const entries = Object.entries(map)
+  const texts = entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string')
+  return texts.length === entries.length ? (map as Record<string, string>) : Object.fromEntries(texts)
+}
+
+function without(key: string, map: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  if (!Object.hasOwn(map, key)) return map
+  const { [key]: _, ...rest } = map
+  return rest
 }
 
 type JsonObject = Readonly<Record<string, unknown>>
@@ -100,19 +155,26 @@ export interface Answer {
   readonly message?: string
   /** At most 120 characters each. */
   readonly warnings?: readonly string[]
+  /** Of a mutating webhook; an empty one is left out, since a type without a patch makes the answer invalid. */
+  readonly patch?: readonly PatchOperation[]
 }
 
 export const allowed: Answer = { allowed: true }
 
-export function encodeAnswer(uid: string, answer: Answer): string {
+export function encodeAnswer(uid: string, { allowed, message, warnings = [], patch = [] }: Answer): string {
   return JSON.stringify({
     apiVersion: 'admission.k8s.io/v1',
     kind: 'AdmissionReview',
     response: {
       uid,
-      allowed: answer.allowed,
-      ...(answer.message !== undefined && { status: { code: 403, reason: 'Forbidden', message: answer.message } }),
-      ...(answer.warnings !== undefined && answer.warnings.length > 0 && { warnings: answer.warnings }),
+      allowed,
+      ...(message !== undefined && { status: { code: 403, reason: 'Forbidden', message } }),
+      ...(warnings.length > 0 && { warnings }),
+      ...(patch.length > 0 && { patchType: 'JSONPatch', patch: base64(JSON.stringify(patch)) }),
     },
   })
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64')
 }

@@ -8,7 +8,12 @@ import { admissionReview } from '@k8s-cloud-tagger/shared/testing/programs/revie
 import { systemClock } from '@k8s-cloud-tagger/shared/runtime/clock.ts'
 import { silentLogger } from '@k8s-cloud-tagger/shared/runtime/logger.ts'
 import type { Job } from '../admission/decide.ts'
-import { validateHandler } from '../admission/handler.ts'
+import { reviewHandler } from '../admission/handler.ts'
+import type { RefusedOutcome } from '../admission/handler.ts'
+import { mutation, validation } from '../admission/replies.ts'
+import { rulesOf } from '@k8s-cloud-tagger/shared/testing/tagging-rules.ts'
+import { parseConfig } from '@k8s-cloud-tagger/shared/config/load-config.ts'
+import { defaultLabelsFor, judgeFor } from '../admission-policy.ts'
 import { AdmissionServer } from './admission-server.ts'
 import { BodyReader } from './body-reader.ts'
 
@@ -24,6 +29,8 @@ describe('AdmissionServer, over TLS', () => {
   let jobs: Job[]
   let outcomes: string[]
   let enqueue: (job: Job) => void
+  /** Instead of a reply. */
+  let broken: Promise<never> | undefined
 
   before(async () => {
     authority = await CertificateAuthority.create()
@@ -34,6 +41,7 @@ describe('AdmissionServer, over TLS', () => {
     jobs = []
     outcomes = []
     enqueue = (job) => void jobs.push(job)
+    broken = undefined
     await serve()
   })
 
@@ -50,18 +58,30 @@ describe('AdmissionServer, over TLS', () => {
       address: '127.0.0.1',
       port: 0,
       pair: { cert: identity.certificate, key: identity.key, notAfterMs: 0, fingerprint: '' },
-      validate: validateHandler({
-        bodies,
-        clock: systemClock,
-        logger: silentLogger,
-        enqueue: (job) => enqueue(job),
-        observe: (outcome) => void outcomes.push(outcome),
-      }),
+      handlers: handlers(),
       onRefused: (outcome) => void outcomes.push(outcome),
     })
     const port = await server.listen()
     caller = new AdmissionCaller({ port, ca: authority.certificate })
     return port
+  }
+
+  function handlers() {
+    const config = parseConfig('admission: {defaultLabels: {team: core}}')
+    const frame = {
+      bodies,
+      clock: systemClock,
+      logger: silentLogger,
+      observe: (outcome: string) => void outcomes.push(outcome),
+      onRefused: (outcome: RefusedOutcome) => void outcomes.push(outcome),
+    }
+    const judge = judgeFor(config, rulesOf(), (tags) => ({ tags, problems: [] }))
+    const validate = validation({ judge, findNamespace: undefined, enqueue: (job) => enqueue(job), onTold: () => {} })
+    const mutate = mutation({ defaults: defaultLabelsFor(config, rulesOf()), findNamespace: undefined })
+    return {
+      '/validate': reviewHandler({ ...frame, reply: (request) => broken ?? validate(request) }),
+      '/mutate': reviewHandler({ ...frame, reply: mutate }),
+    }
   }
 
   async function until(condition: () => boolean): Promise<void> {
@@ -171,7 +191,15 @@ describe('AdmissionServer, over TLS', () => {
       ['GET', { method: 'GET' }, 405, 'wrong-method'],
       ['PUT', { method: 'PUT', body }, 405, 'wrong-method'],
       ['the root', { path: '/', body }, 404, 'wrong-path'],
-      ['another path', { path: '/mutate', body }, 404, 'wrong-path'],
+      ['another path', { path: '/validated', body }, 404, 'wrong-path'],
+      ['GET of the other endpoint', { method: 'GET', path: '/mutate' }, 405, 'wrong-method'],
+      ['garbage for the other endpoint', { path: '/mutate', body: '{' }, 400, 'malformed'],
+      [
+        'YAML for the other endpoint',
+        { path: '/mutate', body, headers: { 'content-type': 'application/yaml' } },
+        415,
+        'wrong-type',
+      ],
       ['a path that cannot be decoded', { path: '/%E0%A4%A', body }, 404, 'wrong-path'],
     ] as const) {
       it(`${what} with ${status}`, async () => {
@@ -239,6 +267,30 @@ describe('AdmissionServer, over TLS', () => {
       expect([refused.status, small.status, later.status]).to.deep.equal([503, 200, 200])
       expect(outcomes.filter((outcome) => outcome === 'overloaded')).to.have.length(1)
     })
+  })
+
+  it('answers a mutating review by the same rules, with a patch and no job', async () => {
+    const review = admissionReview({ operation: 'CREATE', name: '', object: { name: '', generateName: 'data-' } })
+
+    const { status, text } = await caller.call({ path: '/mutate?timeout=2s', body: JSON.stringify(review) })
+
+    expect(status).to.equal(200)
+    const { response } = JSON.parse(text) as { response: { patchType: string; patch: string } }
+    expect(response).to.include({ uid: review.request.uid, allowed: true, patchType: 'JSONPatch' })
+    expect(JSON.parse(Buffer.from(response.patch, 'base64').toString())).to.deep.equal([
+      { op: 'add', path: '/metadata/labels', value: { team: 'core' } },
+    ])
+    expect([outcomes, jobs]).to.deep.equal([['labelled'], []])
+  })
+
+  it('says 500 where a review cannot be judged, which lets the write pass, and serves on', async () => {
+    broken = Promise.reject(new Error('a bug'))
+
+    expect((await caller.review(bound)).status).to.equal(500)
+
+    broken = undefined
+    expect((await caller.review(bound)).status).to.equal(200)
+    expect(outcomes).to.deep.equal(['failed', 'queued'])
   })
 
   describe('a body that does not come', () => {

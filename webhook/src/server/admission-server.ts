@@ -20,7 +20,8 @@ export interface AdmissionServerOptions {
   readonly address: string
   readonly port: number
   readonly pair: CertificatePair
-  readonly validate: (request: Request, response: Response) => Promise<void>
+  /** What answers a POST, by its path. */
+  readonly handlers: Readonly<Record<string, (request: Request, response: Response) => Promise<void>>>
   /** Told of what came to the wrong place. */
   readonly onRefused: (outcome: 'wrong-path' | 'wrong-method') => void
   /** Default 15,000 ms from the first byte of a request to its last. */
@@ -92,14 +93,16 @@ export class AdmissionServer {
       if (this.#shouldShed(request.socket)) response.setHeader('connection', 'close')
       next()
     })
-    app.post('/validate', this.#options.validate)
-    app.all('/validate', (_: Request, response: Response) => {
-      response.setHeader('allow', 'POST')
-      sendError(response, 405, 'use POST')
-      this.#options.onRefused('wrong-method')
-    })
+    for (const [path, handler] of Object.entries(this.#options.handlers)) {
+      app.post(path, handler)
+      app.all(path, (_: Request, response: Response) => {
+        response.setHeader('allow', 'POST')
+        sendError(response, 405, 'use POST')
+        this.#options.onRefused('wrong-method')
+      })
+    }
     app.use((_: Request, response: Response) => {
-      sendError(response, 404, 'here is /validate')
+      sendError(response, 404, `here are ${Object.keys(this.#options.handlers).join(' and ')}`)
       this.#options.onRefused('wrong-path')
     })
     return app

@@ -3,6 +3,8 @@ import type { TagChanges } from '../../plan/tag-changes.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import type { Random } from '../../runtime/random.ts'
+import { ownForm } from '../../tags/tag-form.ts'
+import type { TagForm } from '../../tags/tag-form.ts'
 import type { TagSet } from '../../tags/tag-set.ts'
 import { AccountBudget } from '../account-budget.ts'
 import type { CloudMetrics } from '../cloud-metrics.ts'
@@ -38,8 +40,8 @@ export interface AwsProviderDeps {
   readonly region?: string | undefined
   readonly endpoint?: string | undefined
   readonly callTimeoutMs?: number | undefined
-  /** Protected keys that the user wants to write all the same. */
-  readonly optedInKeys?: ReadonlySet<string> | undefined
+  /** Our own, with no protected key allowed, where it is missing. */
+  readonly tagForm?: TagForm | undefined
   readonly credentials?: Ec2ApiOptions['credentials']
   readonly proxyEnv?: Ec2ApiOptions['proxyEnv']
 }
@@ -57,7 +59,7 @@ export class AwsProvider implements RunningProvider {
   readonly tagsPerDisk = tagsPerDisk
   readonly readLagMs = readLagMs
   readonly #api: Ec2Api
-  readonly #optedIn: ReadonlySet<string> | undefined
+  readonly #form: TagForm
   readonly #scope: string
   readonly #budget: AccountBudget
   readonly #slowLane: SlowLane
@@ -68,7 +70,7 @@ export class AwsProvider implements RunningProvider {
   constructor(deps: AwsProviderDeps, api: Ec2Api) {
     const { clock, expected } = deps
     this.#api = api
-    this.#optedIn = deps.optedInKeys
+    this.#form = deps.tagForm ?? ownForm
     // The account's number would cost a call to STS, and one process has one account.
     this.#scope = `aws/${api.region}`
     this.#budget = new AccountBudget({
@@ -106,12 +108,16 @@ export class AwsProvider implements RunningProvider {
     return this.#scope
   }
 
-  normalize(desired: TagSet): ReturnType<DiskProvider['normalize']> {
-    return normalize(desired, this.#optedIn)
+  normalize(desired: TagSet, enforced?: ReadonlySet<string>): ReturnType<DiskProvider['normalize']> {
+    return normalize(desired, { form: this.#form, enforced })
   }
 
   isProtectedKey(key: string): boolean {
-    return isProtectedKey(key, this.#optedIn)
+    return isProtectedKey(key, this.#form.allowedKeys)
+  }
+
+  canonicalKey(key: string): string {
+    return key
   }
 
   async getTags(disk: DiskRef, options: CallOptions): Promise<ObservedTags> {

@@ -1,34 +1,37 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
+import { ownForm } from '../../tags/tag-form.ts'
 import { normalize } from './normalize.ts'
 import { isProtectedKey } from './protected-keys.ts'
 
-const tagsOf = (desired: Readonly<Record<string, string>>, optedIn?: ReadonlySet<string>) => {
-  const { problems, tags } = normalize(new Map(Object.entries(desired)), optedIn)
+const tagsOf = (desired: Readonly<Record<string, string>>, allowedKeys = ownForm.allowedKeys) => {
+  const form = { ...ownForm, allowedKeys }
+  const { problems, tags } = normalize(new Map(Object.entries(desired)), { form })
   return { tags: Object.fromEntries(tags), problems }
 }
 
 const longKey = `${'a'.repeat(120)}.example.com/${'b'.repeat(60)}`
 
 describe('AWS tags', () => {
-  for (const [key, value] of [
-    ['app.kubernetes.io/name', 'web'],
-    ['helm.sh/chart', 'web-1.2.3'],
-    ['topology.kubernetes.io/zone', 'eu-west-1a'],
-    ['awstest', 'x'],
-    ['aws-test', 'x'],
-    ['AWStest', 'x'],
-    ['eks-nodegroup', 'x'],
-    ['name', 'x'],
-    ['list', 'flopsy;mopsy;cotton-tail'],
-    ['list', 'a=1,b=2'],
-    ['First Name', 'Ada Löwe 🦁'],
-    ['empty', ''],
-    ['__proto__', 'x'],
-    ['k'.repeat(128), 'v'.repeat(256)],
-    ['🦁'.repeat(128), '🦁'.repeat(256)],
+  for (const [id, key, value] of [
+    ['', 'app.kubernetes.io/name', 'web'],
+    ['', 'helm.sh/chart', 'web-1.2.3'],
+    ['', 'topology.kubernetes.io/zone', 'eu-west-1a'],
+    ['C1: ', 'awstest', 'x'],
+    ['C1: ', 'aws-test', 'x'],
+    ['C1: ', 'AWStest', 'x'],
+    ['', 'eks-nodegroup', 'x'],
+    ['', 'name', 'x'],
+    ['C1: ', 'list', 'flopsy;mopsy;cotton-tail'],
+    ['C4: ', 'list', 'a=1,b=2'],
+    ['C6: ', 'First Name', 'Ada Löwe 🦁'],
+    ['C9: ', 'my_company/my_object', 'something/1-2-3'],
+    ['', 'empty', ''],
+    ['', '__proto__', 'x'],
+    ['', 'k'.repeat(128), 'v'.repeat(256)],
+    ['', '🦁'.repeat(128), '🦁'.repeat(256)],
   ] as const) {
-    it(`are written as they are: ${key.slice(0, 30)}=${value.slice(0, 30)}`, () => {
+    it(`${id}are written as they are: ${key.slice(0, 30)}=${value.slice(0, 30)}`, () => {
       const { problems, tags } = normalize(new Map([[key, value]]))
 
       expect([...tags]).to.deep.equal([[key, value]])
@@ -36,20 +39,20 @@ describe('AWS tags', () => {
     })
   }
 
-  for (const key of [
-    'aws:x',
-    'AWS:cloudformation:stack-name',
-    'Aws:x',
-    'CSIVolumeName',
-    'ebs.csi.aws.com/cluster',
-    'ebs.csi.aws.com/cluster-name',
-    'kubernetes.io/cluster/prod',
-    'kubernetes.io/created-for/pvc/name',
-    'KubernetesCluster',
-    'Name',
-    'eks:cluster-name',
-  ]) {
-    it(`leave out a protected key and say so: ${key}`, () => {
+  for (const [id, key] of [
+    ['C1', 'aws:x'],
+    ['E3', 'AWS:cloudformation:stack-name'],
+    ['E3', 'Aws:x'],
+    ['E10', 'CSIVolumeName'],
+    ['E10', 'ebs.csi.aws.com/cluster'],
+    ['E9', 'ebs.csi.aws.com/cluster-name'],
+    ['E9', 'kubernetes.io/cluster/prod'],
+    ['E9', 'kubernetes.io/created-for/pvc/name'],
+    ['E9', 'KubernetesCluster'],
+    ['C12', 'Name'],
+    ['E9', 'eks:cluster-name'],
+  ] as const) {
+    it(`${id}: leave out a protected key and say so: ${key}`, () => {
       const { problems, tags } = tagsOf({ [key]: 'x', team: 'core' })
 
       expect(tags).to.deep.equal({ team: 'core' })
@@ -59,7 +62,7 @@ describe('AWS tags', () => {
     })
   }
 
-  it('hold a protected key that the user asked for by name, but never one of AWS', () => {
+  it('C12: hold a protected key that the user asked for by name, but never one of AWS', () => {
     const optedIn = new Set(['Name', 'aws:x'])
 
     const { tags } = tagsOf({ Name: 'db-data', 'aws:x': '1', KubernetesCluster: 'x' }, optedIn)

@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto'
-import type { TagProblem, TagProblemKind, TagSet } from '../../tags/tag-set.ts'
+import { base32Head } from '../../tags/base32.ts'
+import { firstCodePoints } from '../../tags/cuts.ts'
+import { leavingOutRestricted, rustHabit, withoutReserved } from '../../tags/earlier-tools.ts'
+import { normalizedTags } from '../../tags/normalized-tags.ts'
+import type { NormalizedTags, NormalizeOptions, TagShape } from '../../tags/normalized-tags.ts'
+import { ownForm } from '../../tags/tag-form.ts'
+import type { TagForm } from '../../tags/tag-form.ts'
+import type { TagSet } from '../../tags/tag-set.ts'
 import { isProtectedKey, isReserved } from './protected-keys.ts'
 
 /** AWS's own `aws:…` tags are not counted. */
@@ -8,122 +15,90 @@ export const tagsPerDisk = 50
 const keyLengthMax = 128
 const valueLengthMax = 256
 const hashLength = 10
-const base32 = 'abcdefghijklmnopqrstuvwxyz234567'
 
-interface Candidate {
-  readonly label: string
-  readonly key: string
-  readonly value: string
-  readonly changes: readonly TagProblem[]
-}
+const keyTooLong = `a key has at most ${keyLengthMax} characters`
+const valueTooLong = `a value has at most ${valueLengthMax} characters`
 
 /**
- * The form that EC2 takes: labels as they are, so that people find their own keys. Only what cannot be written differs:
+ * The form that EC2 takes. Ours is the labels as they are, so that people find their own keys; only what cannot be
+ * written differs:
  *
  * - a key of more than 128 characters becomes its first 117, `~`, and 10 characters of a hash of the whole key;
- * - a value of more than 256 characters is cut;
- * - protected keys, control characters and values that begin with `aws:` are left out.
+ * - a value of more than 256 characters is cut.
  *
- * Where two labels meet in one tag, the one that needed no change wins, then the first in order of its key. Of more than
- * 50 tags the first 50 in order of the tag's key stay: this limits our own number only; tags of others that are already
- * on the disk take their room when a change is planned.
+ * In every form protected keys, control characters and values that begin with `aws:` are left out. Of more than 50 tags
+ * the first 50 stay: this limits our own number only; tags of others that are already on the disk take their room when a
+ * change is planned.
  *
  * Lengths are counted in code points.
  */
 export function normalize(
   desired: TagSet,
-  optedIn: ReadonlySet<string> = new Set(),
-): { readonly tags: TagSet; readonly problems: readonly TagProblem[] } {
-  const problems: TagProblem[] = []
-  const winners = new Map<string, Candidate>()
-  for (const [label, value] of [...desired].toSorted(([a], [b]) => compare(a, b))) {
-    const candidate = candidateFor(label, value, optedIn)
-    if ('kind' in candidate) {
-      problems.push(candidate)
-      continue
-    }
-    const rival = winners.get(candidate.key)
-    if (rival === undefined) {
-      winners.set(candidate.key, candidate)
-      continue
-    }
-    const [winner, loser] = candidate.label === candidate.key ? [candidate, rival] : [rival, candidate]
-    winners.set(winner.key, winner)
-    problems.push(dropped('collision', loser.label, `it would become the same tag as ${winner.label}; it was left out`))
+  { form = ownForm, enforced = new Set() }: NormalizeOptions = {},
+): NormalizedTags {
+  const { allowedKeys } = form
+  const rules = {
+    tagsPerDisk,
+    owners: 'AWS, the CSI driver or the cluster',
+    isProtected: (key: string) => isProtectedKey(key, allowedKeys),
+    keyFault,
+    valueFault,
   }
-  const inOrder = [...winners.values()].toSorted((a, b) => compare(a.key, b.key))
-  const tags = new Map<string, string>()
-  for (const { changes, key, label, value } of inOrder) {
-    if (tags.size === tagsPerDisk) {
-      problems.push(dropped('over-limit', label, `a disk holds ${tagsPerDisk} tags; this one was left out`))
-      continue
-    }
-    tags.set(key, value)
-    problems.push(...changes)
-  }
-  return { tags, problems }
+  return normalizedTags(desired, { rules, shape: shapeOf(form), enforced })
 }
 
-function candidateFor(label: string, wished: string, optedIn: ReadonlySet<string>): Candidate | TagProblem {
-  if (isProtectedKey(label, optedIn)) {
-    return dropped('protected-key', label, 'the key belongs to AWS, the CSI driver or the cluster; it was left out')
+function shapeOf({ compatibility, allowedKeys }: TagForm): TagShape {
+  switch (compatibility) {
+    case 'none':
+      return ownShape
+    case 'rust-0.4':
+      return rustShape
+    case 'k8s-pvc-tagger':
+      return leavingOutRestricted(goShape, (key) => allowedKeys.has(key))
+    default:
+      return compatibility satisfies never
   }
-  if (label === '' || hasForbiddenCharacter(label)) {
-    return dropped('invalid-key', label, 'a key needs a character and may hold no control character; it was left out')
-  }
-  if (hasForbiddenCharacter(wished)) {
-    return dropped('invalid-value', label, 'the value holds a control character; the tag was left out')
-  }
-  if (isReserved(wished)) {
-    return dropped('invalid-value', label, 'the value begins with "aws:", which AWS keeps for itself; it was left out')
-  }
-  const key = shortKey(label)
-  const value = firstCodePoints(wished, valueLengthMax)
-  const changes: TagProblem[] = []
-  if (key !== label) {
-    const message = `the key has more than ${keyLengthMax} characters; it was shortened`
-    changes.push({ kind: 'changed-key', label, tag: key, message })
-  }
-  if (value !== wished) {
-    const message = `the value has more than ${valueLengthMax} characters; it was cut`
-    changes.push({ kind: 'changed-value', label, tag: key, message })
-  }
-  return { label, key, value, changes }
+}
+
+const ownShape: TagShape = {
+  key: shortKey,
+  value: (value) => firstCodePoints(value, valueLengthMax),
+}
+
+/** Seven characters that EC2 would take became `-`, in values too; what is too long is cut without a trace. */
+const rustShape: TagShape = {
+  key: (label) => firstCodePoints(withoutReserved(label, '-'), keyLengthMax),
+  value: (value) => firstCodePoints(withoutReserved(value, '-'), valueLengthMax),
+  habit: rustHabit,
+  winner: 'last',
+}
+
+/** It changes nothing: what EC2 refuses, such as a key that is too long, never arrived. */
+const goShape: TagShape = {
+  key: (label) => label,
+  value: (value) => value,
 }
 
 /** `~` cannot occur in a label's key, so that a shortened key meets no other. */
 function shortKey(key: string): string {
   if (firstCodePoints(key, keyLengthMax) === key) return key
-  return `${firstCodePoints(key, keyLengthMax - 1 - hashLength)}~${base32Hash(key)}`
+  const digest = createHash('sha256').update(key, 'utf8').digest()
+  return `${firstCodePoints(key, keyLengthMax - 1 - hashLength)}~${base32Head(digest, hashLength)}`
 }
 
-/** The first bits of SHA-256, five to a character (RFC 4648, lower case). */
-function base32Hash(text: string): string {
-  const digest = createHash('sha256').update(text, 'utf8').digest()
-  let bits = digest.readBigUInt64BE(0)
-  let hash = ''
-  for (let i = 0; i < hashLength; i++) {
-    hash += base32[Number(bits >> 59n)]
-    bits = BigInt.asUintN(64, bits << 5n)
-  }
-  return hash
+function keyFault(key: string): string | undefined {
+  if (key === '') return 'a key needs a character'
+  if (hasForbiddenCharacter(key)) return 'a key may hold no control character'
+  return firstCodePoints(key, keyLengthMax) === key ? undefined : keyTooLong
 }
 
-function firstCodePoints(text: string, count: number): string {
-  // A code point is one or two UTF-16 units.
-  return text.length <= count ? text : Array.from(text).slice(0, count).join('')
+function valueFault(value: string): string | undefined {
+  if (hasForbiddenCharacter(value)) return 'a value may hold no control character'
+  if (isReserved(value)) return 'AWS keeps values that begin with "aws:" for itself'
+  return firstCodePoints(value, valueLengthMax) === value ? undefined : valueTooLong
 }
 
 /** Control characters, halves of a surrogate pair, and the two non-characters that XML cannot carry. */
 function hasForbiddenCharacter(text: string): boolean {
   return !text.isWellFormed() || /[\p{Cc}\uFFFE\uFFFF]/u.test(text)
-}
-
-function dropped(kind: TagProblemKind, label: string, message: string): TagProblem {
-  return { kind, label, tag: undefined, message }
-}
-
-function compare(a: string, b: string): number {
-  if (a === b) return 0
-  return a < b ? -1 : 1
 }

@@ -1,6 +1,8 @@
 import { azureDiskIdOf, azureDiskNameOf } from '../../claims/azure-disk.ts'
 import type { DiskRef } from '../../claims/disk.ts'
 import type { TagChanges } from '../../plan/tag-changes.ts'
+import { ownForm } from '../../tags/tag-form.ts'
+import type { TagForm } from '../../tags/tag-form.ts'
 import type { TagSet } from '../../tags/tag-set.ts'
 import { AccountBudget } from '../account-budget.ts'
 import type { CallOptions, DiskProvider, ObservedTags, WriteOptions } from '../provider.ts'
@@ -16,6 +18,7 @@ import { isProtectedKey } from './protected-keys.ts'
 import { SettlingDisks } from './settling-disks.ts'
 import type { ResourceGroupScope, ScopeDeps } from './subscription-scope.ts'
 import { SubscriptionScope, quotaWatch } from './subscription-scope.ts'
+import { foldedName } from './tag-names.ts'
 
 /** Resource Graph: 95 % of all changes within 30 s, and no bound for the rest. */
 const readLagMs = 600_000
@@ -30,8 +33,8 @@ export interface AzureProviderDeps extends Omit<ScopeDeps, 'api' | 'settling' | 
   readonly authorityHost?: string | undefined
   readonly credential?: ArmApiOptions['credential']
   readonly proxyEnv?: ArmApiOptions['proxyEnv']
-  /** Protected keys that the user wants to write all the same. */
-  readonly optedInKeys?: ReadonlySet<string> | undefined
+  /** Our own, with no protected key allowed, where it is missing. */
+  readonly tagForm?: TagForm | undefined
   /** How long a disk is left alone after a write that was accepted, in milliseconds; see `SettlingDisks`. */
   readonly quietAfterWriteMs?: number | undefined
 }
@@ -47,8 +50,7 @@ export async function createAzureProvider(deps: AzureProviderDeps): Promise<Runn
  * subscription; sweeps go by Resource Graph.
  *
  * Tag names count without their case. What `normalize` and the reads return is found in any case, so that a wished `App`
- * and an observed `app` are one tag to the planner; a record that holds the other case does not know its tag again, which
- * then counts as there before us and is never removed.
+ * and an observed `app` are one tag to the planner, and `canonicalKey` lets a record know its tag again in another case.
  */
 export class AzureProvider implements RunningProvider {
   readonly name = 'azure'
@@ -56,7 +58,7 @@ export class AzureProvider implements RunningProvider {
   readonly tagsPerDisk = tagsPerDisk
   readonly readLagMs = readLagMs
   readonly #api: ArmApi
-  readonly #optedIn: ReadonlySet<string> | undefined
+  readonly #form: TagForm
   readonly #scopeDeps: ScopeDeps
   readonly #settling: SettlingDisks
   readonly #subscriptions = new Map<string, SubscriptionScope>()
@@ -68,7 +70,7 @@ export class AzureProvider implements RunningProvider {
   constructor(deps: AzureProviderDeps, api: ArmApi) {
     const { budget, clock, random } = deps
     this.#api = api
-    this.#optedIn = deps.optedInKeys
+    this.#form = deps.tagForm ?? ownForm
     this.#settling = new SettlingDisks({ clock, quietMs: deps.quietAfterWriteMs ?? defaultQuietMs })
     const callTimeoutMs = deps.callTimeoutMs ?? defaultCallTimeoutMs
     this.#scopeDeps = { ...deps, api, callTimeoutMs, settling: this.#settling }
@@ -85,12 +87,16 @@ export class AzureProvider implements RunningProvider {
     return name === undefined ? 'azure' : `azure/${name.subscription}/${name.resourceGroup}`
   }
 
-  normalize(desired: TagSet): ReturnType<DiskProvider['normalize']> {
-    return normalize(desired, this.#optedIn)
+  normalize(desired: TagSet, enforced?: ReadonlySet<string>): ReturnType<DiskProvider['normalize']> {
+    return normalize(desired, { form: this.#form, enforced })
   }
 
   isProtectedKey(key: string): boolean {
-    return isProtectedKey(key, this.#optedIn)
+    return isProtectedKey(key, this.#form.allowedKeys)
+  }
+
+  canonicalKey(key: string): string {
+    return foldedName(key)
   }
 
   /** Waits until a write of ours that was accepted a moment ago can be seen. */

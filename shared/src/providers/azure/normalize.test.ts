@@ -1,29 +1,31 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
 import { freeWish, labelWish } from '../../../testing/label-arbitraries.ts'
+import { ownForm } from '../../tags/tag-form.ts'
 import { normalize } from './normalize.ts'
 import { isProtectedKey, isReserved } from './protected-keys.ts'
 import { foldedName } from './tag-names.ts'
 
-const tagsOf = (desired: Readonly<Record<string, string>>, optedIn?: ReadonlySet<string>) => {
-  const { problems, tags } = normalize(new Map(Object.entries(desired)), optedIn)
+const tagsOf = (desired: Readonly<Record<string, string>>, allowedKeys = ownForm.allowedKeys) => {
+  const form = { ...ownForm, allowedKeys }
+  const { problems, tags } = normalize(new Map(Object.entries(desired)), { form })
   return { tags: Object.fromEntries(tags), problems: problems.map(({ kind, label, tag }) => [kind, label, tag]) }
 }
 
 describe('Azure tags', () => {
-  for (const [key, value] of [
-    ['key.with.dots', 'x'],
-    ['path', 'Dev/Test'],
-    ['code', '74300-000-700/370'],
-    ['list', 'a=1,b=2'],
-    ['odd', '<%&\\?>'],
-    ['CostCenter', 'Ada Löwe 🦁'],
-    ['First Name', ''],
-    ['kubernetes.io:foo', 'x'],
-    ['__proto__', 'x'],
-    ['k'.repeat(512), 'v'.repeat(256)],
+  for (const [id, key, value] of [
+    ['C2: ', 'key.with.dots', 'x'],
+    ['C3: ', 'path', 'Dev/Test'],
+    ['C3: ', 'code', '74300-000-700/370'],
+    ['C4: ', 'list', 'a=1,b=2'],
+    ['C3: ', 'odd', '<%&\\?>'],
+    ['', 'CostCenter', 'Ada Löwe 🦁'],
+    ['C6: ', 'First Name', ''],
+    ['', 'kubernetes.io:foo', 'x'],
+    ['', '__proto__', 'x'],
+    ['', 'k'.repeat(512), 'v'.repeat(256)],
   ] as const) {
-    it(`are written as they are: ${key.slice(0, 30)}=${value.slice(0, 30)}`, () => {
+    it(`${id}are written as they are: ${key.slice(0, 30)}=${value.slice(0, 30)}`, () => {
       const { problems, tags } = normalize(new Map([[key, value]]))
 
       expect([...tags]).to.deep.equal([[key, value]])
@@ -31,7 +33,7 @@ describe('Azure tags', () => {
     })
   }
 
-  it('have : where a label has /, and say so', () => {
+  it('C9: have : where a label has /, and say so', () => {
     expect(tagsOf({ 'app.kubernetes.io/name': 'web', 'kubernetes.io/foo': 'x' })).to.deep.equal({
       tags: { 'app.kubernetes.io:name': 'web', 'kubernetes.io:foo': 'x' },
       problems: [
@@ -39,6 +41,14 @@ describe('Azure tags', () => {
         ['changed-key', 'kubernetes.io/foo', 'kubernetes.io:foo'],
       ],
     })
+  })
+
+  it('C9: show the reason, and the whole key that a label of up to 40 characters became', () => {
+    const { problems } = normalize(new Map([[`example.com/${'n'.repeat(28)}`, 'x']]))
+
+    expect(problems.map(({ message }) => message)).to.deep.equal([
+      `Azure forbids <>%&\\?/; it became example.com:${'n'.repeat(28)}`,
+    ])
   })
 
   for (const key of [
@@ -51,7 +61,7 @@ describe('Azure tags', () => {
     'aks-managed-cluster-name',
     'hidden-title',
   ]) {
-    it(`leave out a protected key and say so: ${key}`, () => {
+    it(`E9: leave out a protected key and say so: ${key}`, () => {
       expect(tagsOf({ [key]: 'x', team: 'core' })).to.deep.equal({
         tags: { team: 'core' },
         problems: [['protected-key', key, undefined]],
@@ -59,14 +69,14 @@ describe('Azure tags', () => {
     })
   }
 
-  it('hold a protected key that the user asked for by name, but never one that Azure refuses', () => {
+  it('C12: hold a protected key that the user asked for by name, but never one that Azure refuses', () => {
     const optedIn = new Set(['Hidden-Title', 'azure-team'])
 
     expect(tagsOf({ 'hidden-title': 'db', 'azure-team': '1' }, optedIn).tags).to.deep.equal({ 'hidden-title': 'db' })
     expect([isProtectedKey('hidden-title', optedIn), isReserved('azure-team')]).to.deep.equal([false, true])
   })
 
-  it('hold one of several names that differ in case only: the first in order, whatever the order of the wish', () => {
+  it('C17: hold one of several names that differ in case only: the first in order, whatever the order of the wish', () => {
     const entries = [
       ['app', 'lower'],
       ['App', 'upper'],

@@ -18,7 +18,12 @@ export function isProtectedKey(key: string, optedIn: ReadonlySet<string> = new S
   const name = foldedName(key)
   if (beginsWithOneOf(reservedPrefixes, name)) return true
   if (!protectedKeys.has(name) && !beginsWithOneOf(protectedPrefixes, name)) return false
-  return !Array.from(optedIn, foldedName).includes(name)
+  return !isAllowed(key, optedIn)
+}
+
+/** In whatever case it was opted in. */
+export function isAllowed(key: string, optedIn: ReadonlySet<string>): boolean {
+  return optedIn.has(key) || Array.from(optedIn, foldedName).includes(foldedName(key))
 }
 
 function beginsWithOneOf(prefixes: readonly string[], name: string): boolean {

@@ -1,6 +1,8 @@
 import type { DiskRef } from '../../claims/disk.ts'
 import { gcpDiskId, parseGcpDiskId, unspecified, type GcpDiskName } from '../../claims/gcp-disk.ts'
 import type { TagChanges } from '../../plan/tag-changes.ts'
+import { ownForm } from '../../tags/tag-form.ts'
+import type { TagForm } from '../../tags/tag-form.ts'
 import type { TagSet } from '../../tags/tag-set.ts'
 import { notSent } from '../batch-queue.ts'
 import type { CallOptions, DiskProvider, ObservedTags, WriteOptions } from '../provider.ts'
@@ -23,8 +25,8 @@ export interface GcpProviderDeps extends Omit<ScopeDeps, 'callTimeoutMs'> {
   readonly endpoint?: ComputeApiOptions['endpoint']
   readonly credentials?: ComputeApiOptions['credentials']
   readonly proxyEnv?: ComputeApiOptions['proxyEnv']
-  /** Protected keys that the user wants to write all the same. */
-  readonly optedInKeys?: ReadonlySet<string> | undefined
+  /** Our own, with no protected key allowed, where it is missing. */
+  readonly tagForm?: TagForm | undefined
 }
 
 /** Loads the SDK; makes no call. Throws for an endpoint that cannot be used. */
@@ -56,7 +58,7 @@ export class GcpProvider implements RunningProvider {
   readonly readLagMs = readLagMs
   readonly #api: ComputeApi
   readonly #deps: ScopeDeps
-  readonly #optedIn: ReadonlySet<string> | undefined
+  readonly #form: TagForm
   readonly #scopes = new Map<string, ProjectScope>()
   #ownProject: string | undefined
   #stopped = false
@@ -64,7 +66,7 @@ export class GcpProvider implements RunningProvider {
   constructor(deps: GcpProviderDeps, api: ComputeApi) {
     this.#api = api
     this.#deps = { ...deps, callTimeoutMs: deps.callTimeoutMs ?? defaultCallTimeoutMs }
-    this.#optedIn = deps.optedInKeys
+    this.#form = deps.tagForm ?? ownForm
     this.#ownProject = deps.project
   }
 
@@ -73,12 +75,16 @@ export class GcpProvider implements RunningProvider {
     return `gcp/${(project === unspecified ? this.#ownProject : project) ?? unspecified}`
   }
 
-  normalize(desired: TagSet): ReturnType<DiskProvider['normalize']> {
-    return normalize(desired, { optedIn: this.#optedIn })
+  normalize(desired: TagSet, enforced?: ReadonlySet<string>): ReturnType<DiskProvider['normalize']> {
+    return normalize(desired, { form: this.#form, enforced })
   }
 
   isProtectedKey(key: string): boolean {
-    return isProtectedKey(key, this.#optedIn)
+    return isProtectedKey(key, this.#form.allowedKeys)
+  }
+
+  canonicalKey(key: string): string {
+    return key
   }
 
   async getTags(disk: DiskRef, options: CallOptions): Promise<ObservedTags> {

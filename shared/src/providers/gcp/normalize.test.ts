@@ -1,12 +1,14 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
 import { freeWish, labelWish } from '../../../testing/label-arbitraries.ts'
-import { hashedKey, readableForm, type LabelForm } from './label-form.ts'
+import { ownForm } from '../../tags/tag-form.ts'
+import { hashedKey } from './label-form.ts'
 import { normalize } from './normalize.ts'
 import { isProtectedKey } from './protected-keys.ts'
 
-const tagsOf = (desired: Readonly<Record<string, string>>, optedIn?: ReadonlySet<string>) => {
-  const { problems, tags } = normalize(new Map(Object.entries(desired)), { optedIn })
+const tagsOf = (desired: Readonly<Record<string, string>>, allowedKeys = ownForm.allowedKeys) => {
+  const form = { ...ownForm, allowedKeys }
+  const { problems, tags } = normalize(new Map(Object.entries(desired)), { form })
   return { tags: Object.fromEntries(tags), problems, told: problems.map(({ kind, label, tag }) => [kind, label, tag]) }
 }
 
@@ -56,7 +58,7 @@ describe('Google labels', () => {
     ['9'.repeat(63), `l_${'9'.repeat(61)}`],
     ['東'.repeat(63), '東'.repeat(42)],
   ] as const) {
-    it(`get a key that Google takes, and say so: ${key.slice(0, 30)}`, () => {
+    it(`C9: get a key that Google takes, and say so: ${key.slice(0, 30)}`, () => {
       const { told, tags } = tagsOf({ [key]: 'x' })
 
       expect(tags).to.deep.equal({ [becomes]: 'x' })
@@ -64,25 +66,45 @@ describe('Google labels', () => {
     })
   }
 
-  for (const [value, becomes] of [
-    ['v1.2.3', 'v1_2_3'],
-    ['Team:A', 'team_a'],
-    ['setForDeletion', 'setfordeletion'],
-    ['something/1-2-3', 'something_1-2-3'],
-    ['v'.repeat(70), 'v'.repeat(63)],
-    ['two\nlines', 'two_lines'],
-    ['\0', '_'],
-    [' spaced ', '_spaced_'],
-    ['🦁'.repeat(100), '_'.repeat(63)],
-    ['東'.repeat(63), '東'.repeat(42)],
+  for (const [value, becomes, id] of [
+    ['v1.2.3', 'v1_2_3', 'C7: '],
+    ['Team:A', 'team_a', 'C7: '],
+    ['setForDeletion', 'setfordeletion', 'C10: '],
+    ['something/1-2-3', 'something_1-2-3', 'C9: '],
+    ['v'.repeat(70), 'v'.repeat(63), 'C7, C10: '],
+    ['two\nlines', 'two_lines', ''],
+    ['\0', '_', ''],
+    [' spaced ', '_spaced_', ''],
+    ['🦁'.repeat(100), '_'.repeat(63), ''],
+    ['東'.repeat(63), '東'.repeat(42), ''],
   ] as const) {
-    it(`get a value that Google takes, and say so: ${JSON.stringify(value.slice(0, 30))}`, () => {
+    it(`${id}get a value that Google takes, and say so: ${JSON.stringify(value.slice(0, 30))}`, () => {
       const { told, tags } = tagsOf({ team: value, other: 'kept' })
 
       expect(tags).to.deep.equal({ team: becomes, other: 'kept' })
       expect(told).to.deep.equal([['changed-value', 'team', 'team']])
     })
   }
+
+  for (const [label, value, message] of [
+    ['Team', 'x', 'Google takes a-z 0-9 _ -; it became team'],
+    ['2024-q1', 'x', 'begins with no letter; it became l_2024-q1'],
+    ['k'.repeat(64), 'x', `Google takes 63 characters; it became ${'k'.repeat(37)}...`],
+    ['version', 'v1.2.3', 'Google takes a-z 0-9 _ -; the value became v1_2_3'],
+    ['note', 'v'.repeat(70), `Google takes 63 characters; the value became ${'v'.repeat(30)}...`],
+    ['goog-x', 'x', 'the key belongs to Google, the CSI driver or the cluster; it was left out'],
+  ] as const) {
+    it(`C9: say the reason and what became of it: ${label.slice(0, 20)}`, () => {
+      expect(tagsOf({ [label]: value }).problems.map((problem) => problem.message)).to.deep.equal([message])
+    })
+  }
+
+  it('C9: show the whole key that a label of up to 40 characters became', () => {
+    const label = `1${'A'.repeat(39)}`
+    const { problems } = tagsOf({ [label]: '1', [label.toLowerCase()]: '2' })
+
+    expect(problems.map(({ message, tag }) => message.endsWith(`; it became ${tag}`))).to.deep.equal([true, true])
+  })
 
   for (const key of [
     'goog-x',
@@ -94,7 +116,7 @@ describe('Google labels', () => {
     'kubernetes-io-cluster-prod',
     'managed-by-cnrm',
   ]) {
-    it(`leave out a protected key and say so: ${key}`, () => {
+    it(`${key.startsWith('goo') ? 'C16' : 'E9'}: leave out a protected key and say so: ${key}`, () => {
       const { told, tags } = tagsOf({ [key]: 'x', team: 'core' })
 
       expect(tags).to.deep.equal({ team: 'core' })
@@ -102,7 +124,7 @@ describe('Google labels', () => {
     })
   }
 
-  it('take a protected key that the user opted in', () => {
+  it('C12: take a protected key that the user opted in', () => {
     const optedIn = new Set(['managed-by-cnrm'])
 
     expect(tagsOf({ 'managed-by-cnrm': 'false' }, optedIn).tags).to.deep.equal({ 'managed-by-cnrm': 'false' })
@@ -170,14 +192,6 @@ describe('Google labels', () => {
     expect(told.filter(([kind]) => kind === 'over-limit').map(([, label]) => label)).to.deep.equal(
       Array.from({ length: 6 }, (_, i) => `K${64 + i}`),
     )
-  })
-
-  it('take another form where one is asked for', () => {
-    const form: LabelForm = { ...readableForm, key: (label) => label.toLowerCase().replaceAll(/[^a-z0-9_-]/g, '-') }
-
-    const { tags } = normalize(new Map([['app.kubernetes.io/name', 'web']]), { form })
-
-    expect(Object.fromEntries(tags)).to.deep.equal({ 'app-kubernetes-io-name': 'web' })
   })
 
   it('are always legal, and every label is there under some key or said to be left out', () => {

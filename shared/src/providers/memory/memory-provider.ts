@@ -1,9 +1,13 @@
 import type { DiskRef } from '../../claims/disk.ts'
 import type { TagChanges } from '../../plan/tag-changes.ts'
 import { pause, type Clock } from '../../runtime/clock.ts'
+import { ownForm } from '../../tags/tag-form.ts'
+import type { TagForm } from '../../tags/tag-form.ts'
+import type { TagSet } from '../../tags/tag-set.ts'
 import { ProviderError } from '../provider-error.ts'
 import type { CallOptions, DiskProvider, ObservedTags, WriteOptions } from '../provider.ts'
-import { isProtectedKey, normalize, tagsPerDisk } from './normalize.ts'
+import { normalize, tagsPerDisk } from './normalize.ts'
+import { isProtectedKey } from './protected-keys.ts'
 
 export interface MemoryProviderOptions {
   readonly clock: Clock
@@ -11,6 +15,8 @@ export interface MemoryProviderOptions {
   readonly latencyMs?: number
   /** Only disks that were added exist; otherwise a disk exists as soon as somebody asks for it. */
   readonly knownDisksOnly?: boolean
+  /** Our own, with no protected key allowed, where it is missing. */
+  readonly tagForm?: TagForm
 }
 
 export type MemoryMethod = 'getTags' | 'applyChanges' | 'listTags'
@@ -30,9 +36,8 @@ export class MemoryProvider implements DiskProvider {
   readonly replacesWholeSet = false
   readonly tagsPerDisk = tagsPerDisk
   readonly readLagMs = 0
-  readonly isProtectedKey = isProtectedKey
-  readonly normalize = normalize
   readonly #clock: Clock
+  readonly #form: TagForm
   readonly #knownDisksOnly: boolean
   readonly #disks = new Map<string, Map<string, string>>()
   /** Also where disks exist when asked for, a removed one stays away. */
@@ -41,14 +46,27 @@ export class MemoryProvider implements DiskProvider {
   readonly #calls: Record<MemoryMethod, number> = { getTags: 0, applyChanges: 0, listTags: 0 }
   latencyMs: number
 
-  constructor({ clock, latencyMs = 0, knownDisksOnly = false }: MemoryProviderOptions) {
+  constructor({ clock, latencyMs = 0, knownDisksOnly = false, tagForm = ownForm }: MemoryProviderOptions) {
     this.#clock = clock
+    this.#form = tagForm
     this.latencyMs = latencyMs
     this.#knownDisksOnly = knownDisksOnly
   }
 
   scopeOf(): string {
     return 'memory'
+  }
+
+  normalize(desired: TagSet, enforced?: ReadonlySet<string>): ReturnType<DiskProvider['normalize']> {
+    return normalize(desired, { form: this.#form, enforced })
+  }
+
+  isProtectedKey(key: string): boolean {
+    return isProtectedKey(key, this.#form.allowedKeys)
+  }
+
+  canonicalKey(key: string): string {
+    return key
   }
 
   async getTags(disk: DiskRef, { signal }: CallOptions): Promise<ObservedTags> {

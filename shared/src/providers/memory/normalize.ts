@@ -1,4 +1,9 @@
-import type { TagProblem, TagSet } from '../../tags/tag-set.ts'
+import { firstCodePoints } from '../../tags/cuts.ts'
+import { normalizedTags } from '../../tags/normalized-tags.ts'
+import type { NormalizedTags, NormalizeOptions, TagShape } from '../../tags/normalized-tags.ts'
+import { ownForm } from '../../tags/tag-form.ts'
+import type { TagSet } from '../../tags/tag-set.ts'
+import { isProtectedKey } from './protected-keys.ts'
 
 export const tagsPerDisk = 50
 
@@ -6,62 +11,31 @@ export const tagsPerDisk = 50
 const keyLengthMax = 512
 const valueLengthMax = 256
 
-/** Kept free as on a real cloud: what CSI drivers and clusters write there would be lost otherwise. */
-export function isProtectedKey(key: string): boolean {
-  return key.startsWith('kubernetes.io/') || key === 'KubernetesCluster'
-}
-
-/** As is, but for protected keys, values that are too long, and more tags than a disk holds. */
-export function normalize(desired: TagSet): { readonly tags: TagSet; readonly problems: readonly TagProblem[] } {
-  const tags = new Map<string, string>()
-  const problems: TagProblem[] = []
-  // In order of keys, so that the same ones are left out whatever the order of the wish.
-  for (const [label, wished] of [...desired].toSorted(byKey)) {
-    const obstacle = obstacleOf(label) ?? (tags.size === tagsPerDisk ? overLimit(label) : undefined)
-    if (obstacle !== undefined) {
-      problems.push(obstacle)
-      continue
-    }
-    const value = cut(wished)
-    tags.set(label, value)
-    if (value !== wished) problems.push(wasCut(label))
+/**
+ * As is, but for protected keys, values that are too long, and more tags than a disk holds. The same in every
+ * compatibility: the mock of 0.4 showed labels as they are, and k8s-pvc-tagger has none.
+ */
+export function normalize(
+  desired: TagSet,
+  { form = ownForm, enforced = new Set() }: NormalizeOptions = {},
+): NormalizedTags {
+  const rules = {
+    tagsPerDisk,
+    owners: 'the cluster',
+    isProtected: (key: string) => isProtectedKey(key, form.allowedKeys),
+    keyFault,
+    valueFault: () => undefined,
   }
-  return { tags, problems }
+  return normalizedTags(desired, { rules, shape, enforced })
 }
 
-function obstacleOf(label: string): TagProblem | undefined {
-  if (isProtectedKey(label)) {
-    return dropped('protected-key', label, 'the key belongs to the cluster; the tag was left out')
-  }
-  if (label === '' || lengthOf(label) > keyLengthMax) {
-    return dropped('invalid-key', label, `a key has 1 to ${keyLengthMax} characters; the tag was left out`)
-  }
-  return undefined
+const shape: TagShape = {
+  key: (label) => label,
+  value: (value) => firstCodePoints(value, valueLengthMax),
+  habit: `a value has at most ${valueLengthMax} characters`,
 }
 
-function overLimit(label: string): TagProblem {
-  return dropped('over-limit', label, `a disk holds ${tagsPerDisk} tags; this one was left out`)
-}
-
-function wasCut(label: string): TagProblem {
-  const message = `a value has at most ${valueLengthMax} characters; it was cut`
-  return { kind: 'changed-value', label, tag: label, message }
-}
-
-function dropped(kind: TagProblem['kind'], label: string, message: string): TagProblem {
-  return { kind, label, tag: undefined, message }
-}
-
-/** In code points: a cut never leaves half a character. */
-function cut(value: string): string {
-  return lengthOf(value) <= valueLengthMax ? value : Array.from(value).slice(0, valueLengthMax).join('')
-}
-
-function lengthOf(text: string): number {
-  return Array.from(text).length
-}
-
-function byKey([a]: readonly [string, string], [b]: readonly [string, string]): number {
-  if (a === b) return 0
-  return a < b ? -1 : 1
+function keyFault(key: string): string | undefined {
+  if (key === '') return 'a key needs a character'
+  return firstCodePoints(key, keyLengthMax) === key ? undefined : `a key has at most ${keyLengthMax} characters`
 }
