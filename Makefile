@@ -55,8 +55,12 @@ demo: bundle ## Watch the product work, without a cluster and without a cloud (M
 	@exec $(NODE) e2e/demo/main.ts $(if $(MANIFESTS),--manifests "$(MANIFESTS)")
 
 .PHONY: e2e
-e2e: bundle ## Test on a real Kubernetes API (Linux, Go, Python 3; or E2E_KUBECONFIG)
+e2e: bundle charts ## Test on a real Kubernetes API (Linux, Go, Python 3; or E2E_KUBECONFIG), and the charts
 	@exec $(NODE) e2e/src/run.ts
+
+.PHONY: charts
+charts: $(INSTALLED) ## Check the chart, the overlays and the examples (Go)
+	@$(NODE) e2e/charts/run.ts
 
 .PHONY: image
 image: bundle ## Build the image for amd64 and arm64 without a registry, into dist/ (Debian's apt and dpkg)

@@ -184,7 +184,7 @@ describe('WebhookService', () => {
     const values = async (name: 'mutations' | 'admissionProblems') =>
       (await metrics[name].get()).values
         .filter(({ value }) => value > 0)
-        .map(({ labels, value }) => [...Object.values(labels), value])
+        .map(({ labels, value }) => Object.values<string | number>(labels).concat(value))
     expect((await metrics.admissionProblems.get()).values).to.have.length(24)
     expect([await values('mutations'), await values('admissionProblems')]).to.deep.equal([[], []])
 
