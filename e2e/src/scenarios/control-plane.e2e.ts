@@ -125,7 +125,7 @@ function describeReviews(): void {
     expect(await lastReviewOf(() => kube.claims.annotate(claim, { note: null }))).to.deep.equal({})
   })
 
-  it('about a dry run, which is marked as one', async () => {
+  it('H3: about a dry run, which is marked as one', async () => {
     await kube.claims.create(newClaim('dry', { namespace }), { dryRun: true })
 
     expect(recorder.of({ metadata: { name: 'dry' } }).map(({ dryRun }) => dryRun)).to.deep.equal([true])
@@ -134,7 +134,7 @@ function describeReviews(): void {
 }
 
 function describeOutage(): void {
-  it('goes on: claims are created and bound, and the metric of skipped calls says so', async () => {
+  it('H1: goes on: claims are created and bound, and the metric of skipped calls says so', async () => {
     const skippedBefore = (await kube.metrics()).sum('apiserver_admission_webhook_fail_open_count')
     await recorder.stop()
     const claim = await kube.claims.create(newClaim('unseen', { namespace }))

@@ -190,7 +190,7 @@ describe('RetryPolicy', () => {
     expect(start({ chance: 0.8 }).delays(cloud('unavailable'), 2)).to.deep.equal([800, 1600])
   })
 
-  it('F1: waits longer for whoever has to do something about a denial', () => {
+  it('F1, F3: waits longer for whoever has to do something about a denial', () => {
     const delays = start().delays(cloud('denied'), 6)
 
     expect(delays).to.deep.equal([5, 10, 20, 40, 60, 60].map((minutes) => minutes * minuteMs))

@@ -123,7 +123,7 @@ describe('ClaimJudge warns', () => {
       ['disk tags: tag cost is left out: the template needs .Labels "team", which is not there'],
     ],
     [
-      'of a label that is required',
+      'F4, F6: of a label that is required',
       { config: { admission: { requiredLabels: ['team'] } } },
       ['disk tags: label team: it is required and missing'],
     ],

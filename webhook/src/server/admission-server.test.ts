@@ -107,7 +107,7 @@ describe('AdmissionServer, over TLS', () => {
       expect(outcomes).to.deep.equal(['queued'])
     })
 
-    it('is answered before its job is taken in', async () => {
+    it('H2: is answered before its job is taken in', async () => {
       const answeredFirst: boolean[] = []
       enqueue = () => void answeredFirst.push(outcomes.includes('queued'))
 

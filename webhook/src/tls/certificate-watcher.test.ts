@@ -83,7 +83,7 @@ describe('CertificateWatcher', () => {
     expect(taken).to.deep.equal([pair.certificate])
   })
 
-  it('sees each of several swaps in a row without waiting for its poll', async () => {
+  it('H7: sees each of several swaps in a row without waiting for its poll', async () => {
     const pairs = [await issue(), await issue(), await issue(), await issue()]
     await folder.swap(pairs[0]!)
     await watcher.start()

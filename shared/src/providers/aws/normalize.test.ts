@@ -45,7 +45,7 @@ describe('AWS tags', () => {
     ['E3', 'Aws:x'],
     ['E10', 'CSIVolumeName'],
     ['E10', 'ebs.csi.aws.com/cluster'],
-    ['E9', 'ebs.csi.aws.com/cluster-name'],
+    ['E9, F5', 'ebs.csi.aws.com/cluster-name'],
     ['E9', 'kubernetes.io/cluster/prod'],
     ['E9', 'kubernetes.io/created-for/pvc/name'],
     ['E9', 'KubernetesCluster'],
