@@ -2,8 +2,11 @@
 
 {{- define "k8s-cloud-tagger.webhook.clusterRules" -}}
 - apiGroups: ['']
-  resources: [persistentvolumeclaims, namespaces]
+  resources: [persistentvolumeclaims]
   verbs: [get]
+- apiGroups: ['']
+  resources: [namespaces]
+  verbs: [get, list, watch]
 - apiGroups: ['']
   resources: [persistentvolumes]
   verbs: [get, patch]
